@@ -123,6 +123,7 @@ impl Place {
 }
 
 /// What a validator makes a field's place of.
+#[doc(hidden)]
 pub trait PlacePlumbing: Sized {
     /// Returns the place of a field with this tag (0 if it has none) in this section, inside
     /// `depth` groups. A field that counts a group is outside that group. More than 255 groups
@@ -158,6 +159,7 @@ pub trait PlacePlumbing: Sized {
     fn repeated(self) -> Self;
 }
 
+#[doc(hidden)]
 impl PlacePlumbing for Place {
     #[inline]
     fn new(tag: u32, section: Section, depth: usize) -> Self {
