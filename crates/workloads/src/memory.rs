@@ -23,13 +23,17 @@ fn kilobytes(path: &str, name: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    // Other tests of this process release memory meanwhile: only what is held here is known.
     #[test]
-    fn memory_that_a_process_touches_becomes_resident() {
-        const MORE: usize = 64 << 20;
-        let before = resident();
-        let memory = vec![1u8; MORE];
+    fn memory_that_a_process_holds_is_resident() {
+        const HELD: u64 = 64 << 20;
+        let memory = vec![1u8; HELD as usize];
         assert!(std::hint::black_box(&memory).iter().all(|byte| *byte == 1));
-        assert!(resident() - before > MORE as u64 / 2, "{before} {}", resident());
-        assert!(available_memory() > Some(MORE as u64));
+        let total = kilobytes("/proc/meminfo", "MemTotal:").expect("the machine's memory");
+        let resident = resident();
+        assert!((HELD..total).contains(&resident), "{resident} of {total}");
+        let available = available_memory().expect("an estimate");
+        assert!((HELD..=total).contains(&available), "{available} of {total}");
+        drop(memory);
     }
 }
