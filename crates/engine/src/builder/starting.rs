@@ -106,10 +106,25 @@ impl EngineBuilder {
 
     /// Makes the workers, opens journals and ports, and starts nothing.
     fn assemble<A: Application>(
-        mut self,
+        self,
         shared: usize,
         app: &mut dyn FnMut(usize) -> Option<A>,
     ) -> Result<Assembled<A>, EngineError> {
+        let mut ready = self.prepare(shared)?;
+        let mut apps = Vec::with_capacity(ready.workers.len());
+        for n in 0..ready.workers.len() {
+            apps.push(app(n).ok_or(EngineError::Workers(WorkersError::OneApplication))?);
+        }
+        ready.open(&mut apps.iter_mut().map(|app| app as &mut dyn Application).collect::<Vec<_>>())?;
+        let Ready { workers, cores, team, registry, .. } = ready;
+        Ok(Assembled { workers: workers.into_iter().zip(apps).collect(), cores, team, registry })
+    }
+
+    /// Checks everything and makes the workers, without sessions.
+    ///
+    /// From here to the open ports nothing knows the application's type: it is compiled once, not
+    /// in each program for each of its applications.
+    fn prepare(mut self, shared: usize) -> Result<Ready, EngineError> {
         let Plan { options, bound, places } = self.plan(shared).map_err(Refused::first)?;
         if !self.keep_going {
             self.check_session_limit()?;
@@ -128,23 +143,9 @@ impl EngineBuilder {
             self.outbound_queue_budget,
         ));
         registry.tls().leave_out_keys(self.are_doubts_told);
-        let (team, mut workers) = self.workers(&options, shared, &registry, app)?;
-        let sockets = self.open_sessions(&places, &mut workers, &registry)?;
-        for (address, id, rules) in bound {
-            registry.ports().bind_left_out(address, &id, rules);
-        }
-        // A port has a shared worker, in rotation.
-        for (n, (port, socket)) in sockets.into_iter().enumerate() {
-            let (worker, _) = &mut workers[n % shared];
-            worker.listen(port, socket)?;
-        }
-        if memory::is_locked() {
-            registry.pages().prepare(places.len());
-        }
-        // Those of sessions that are added later were not told.
-        registry.tls().leave_out_keys(false);
+        let (team, workers) = self.workers(&options, shared, &registry)?;
         let cores = options.iter().map(|worker| worker.core).collect();
-        Ok(Assembled { workers, cores, team, registry })
+        Ok(Ready { builder: self, shared, bound, places, workers, cores, team, registry })
     }
 
     /// Checks what can be checked before anything is opened, and decides what runs where.
@@ -264,14 +265,13 @@ impl EngineBuilder {
         Ok(distribution)
     }
 
-    /// Creates the workers, without sessions, and their applications.
-    fn workers<A>(
+    /// Creates the workers, without sessions.
+    fn workers(
         &mut self,
         options: &[WorkerOptions],
         shared: usize,
         registry: &Arc<SessionRegistry>,
-        app: &mut dyn FnMut(usize) -> Option<A>,
-    ) -> Result<(Arc<Team>, Crew<A>), EngineError> {
+    ) -> Result<(Arc<Team>, Vec<Worker>), EngineError> {
         let places = self.limits.sessions.all.clamp(1, SIGNAL_PLACES);
         let mut polls = Vec::with_capacity(options.len());
         let mut signals = Vec::with_capacity(options.len());
@@ -285,22 +285,21 @@ impl EngineBuilder {
         let team = Arc::new(Team::new(signals, shared));
         let mut workers = Vec::with_capacity(options.len());
         for ((number, poll), WorkerOptions { waiting, .. }) in (0..).zip(polls).zip(options) {
-            let n = usize::from(number);
-            let app = app(n).ok_or(EngineError::Workers(WorkersError::OneApplication))?;
-            let sessions = self.sessions(number, Arc::clone(&team.workers()[n]));
+            let sessions = self.sessions(number, Arc::clone(&team.workers()[usize::from(number)]));
             let member = (number, Arc::clone(&team));
-            let worker = Worker::new(sessions, (poll, *waiting), member, Arc::clone(registry), self.limits);
-            workers.push((worker, app));
+            let registry = Arc::clone(registry);
+            workers.push(Worker::new(sessions, (poll, *waiting), member, registry, self.limits));
         }
         Ok((team, workers))
     }
 
     /// Opens every session on its worker, and binds the ports of those that are accepted. Returns
     /// the sockets of these.
-    fn open_sessions<A: Application>(
+    fn open_sessions(
         &mut self,
         places: &HashMap<SessionId, usize>,
-        workers: &mut [(Worker, A)],
+        workers: &mut [Worker],
+        apps: &mut [&mut dyn Application],
         registry: &SessionRegistry,
     ) -> Result<Vec<(Port, TcpListener)>, EngineError> {
         let keep_going = self.keep_going;
@@ -309,8 +308,8 @@ impl EngineBuilder {
         let mut sessions_had = 0;
         for (address, acceptance) in core::mem::take(&mut self.acceptances) {
             let id = acceptance.settings.id.clone();
-            let (worker, app) = &mut workers[places[&id]];
-            let opened = ports.open_at(address, |port| worker.accept_at(port, acceptance, app));
+            let n = places[&id];
+            let opened = ports.open_at(address, |port| workers[n].accept_at(port, acceptance, &mut *apps[n]));
             let had = or_left_out(keep_going, &id, opened)?;
             sessions_had += usize::from(had.is_some());
             sockets.extend(had.flatten());
@@ -329,8 +328,8 @@ impl EngineBuilder {
         }
         for initiation in core::mem::take(&mut self.initiations) {
             let id = initiation.settings.id.clone();
-            let (worker, app) = &mut workers[places[&id]];
-            let opened = worker.connect_for(initiation, app);
+            let n = places[&id];
+            let opened = workers[n].connect_for(initiation, &mut *apps[n]);
             sessions_had += usize::from(or_left_out(keep_going, &id, opened)?.is_some());
         }
         if sessions_had == 0 { Err(EngineError::NoSessions) } else { Ok(sockets) }
@@ -394,12 +393,47 @@ impl Refused {
     }
 }
 
-/// Workers and their applications.
-type Crew<A> = Vec<(Worker, A)>;
+/// The parts of an engine, before its sessions are open.
+struct Ready {
+    builder: EngineBuilder,
+    /// How many of the workers are shared: the first ones.
+    shared: usize,
+    /// The rules about certificates of the sessions that are accepted.
+    bound: Vec<(SocketAddr, SessionId, PeerRules)>,
+    /// The worker of each session.
+    places: HashMap<SessionId, usize>,
+    workers: Vec<Worker>,
+    /// The core of each worker.
+    cores: Vec<Option<usize>>,
+    team: Arc<Team>,
+    registry: Arc<SessionRegistry>,
+}
+
+impl Ready {
+    /// Opens the sessions on their workers, of which each has its application, and the ports.
+    fn open(&mut self, apps: &mut [&mut dyn Application]) -> Result<(), EngineError> {
+        let Self { builder, workers, places, registry, .. } = self;
+        let sockets = builder.open_sessions(places, workers, apps, registry)?;
+        for (address, id, rules) in self.bound.drain(..) {
+            registry.ports().bind_left_out(address, &id, rules);
+        }
+        // A port has a shared worker, in rotation.
+        for (n, (port, socket)) in sockets.into_iter().enumerate() {
+            workers[n % self.shared].listen(port, socket)?;
+        }
+        if memory::is_locked() {
+            registry.pages().prepare(places.len());
+        }
+        // Those of sessions that are added later were not told.
+        registry.tls().leave_out_keys(false);
+        Ok(())
+    }
+}
 
 /// The parts of an engine, before it runs.
 struct Assembled<A> {
-    workers: Crew<A>,
+    /// Each with its application.
+    workers: Vec<(Worker, A)>,
     /// The core of each worker.
     cores: Vec<Option<usize>>,
     team: Arc<Team>,
