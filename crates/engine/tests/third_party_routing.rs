@@ -17,7 +17,7 @@ fn relay(message: Message<'_>, turn: &mut Turn<'_>) -> Result<Delivery, Failure>
     let Some(firm) = message.get(Tag::new(128)) else {
         // Test case 18b.
         let reason = SessionRejectCode::COMP_ID_PROBLEM;
-        return Ok(Delivery::Reject(SessionReject::new(reason).tag(Tag::new(128))));
+        return Ok(Delivery::Reject(SessionReject::new(reason).tag(128)));
     };
     let from = turn.session_id().target_comp_id().to_owned();
     let to = core::str::from_utf8(firm)

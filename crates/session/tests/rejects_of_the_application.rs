@@ -69,7 +69,7 @@ fn the_applications_rejects_can_have_texts_made_at_run_time() {
     let limit = 100;
     let fails = move || {
         SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT)
-            .tag(Tag::new(38))
+            .tag(38)
             .text(format!("OrderQty above {limit}"))
             .into()
     };
@@ -127,7 +127,7 @@ fn no_text_of_the_application_ends_or_poisons_a_session() {
                             .ref_id(text.clone());
                         match kind {
                             0 => Ok(Delivery::Reject(session)),
-                            1 => Err(session.tag(Tag::new(38)).into()),
+                            1 => Err(session.tag(38).into()),
                             2 => Ok(Delivery::BusinessReject(business)),
                             _ => Err(business.into()),
                         }

@@ -39,7 +39,7 @@ impl Application for Probe {
         let id = message.get(Tag::new(11)).unwrap_or(b"?");
         if id == b"refuse" {
             return Ok(Delivery::Reject(
-                SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT).tag(Tag::new(11)).text("no"),
+                SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT).tag(11).text("no"),
             ));
         }
         if self.not_now > 0 {

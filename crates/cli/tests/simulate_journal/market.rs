@@ -55,7 +55,7 @@ impl Application for Desk {
         let report = self.report(&id);
         Ok(match message.get(Tag::new(58)) {
             Some(b"reject") => {
-                let reject = SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT).tag(Tag::new(38));
+                let reject = SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT).tag(38);
                 Delivery::Reject(reject.text("not a multiple of 7"))
             }
             Some(b"refuse") => {

@@ -11,11 +11,10 @@ use crate::values::fix::tag;
 /// A Reject (35=3) of a message that breaks a rule that the session's dictionary does not contain.
 ///
 /// ```
-/// use fixbolt_codec::Tag;
 /// use fixbolt_session::{SessionReject, SessionRejectCode};
 ///
 /// let reject = SessionReject::new(SessionRejectCode::VALUE_IS_INCORRECT)
-///     .tag(Tag::new(38))
+///     .tag(38)
 ///     .text(format!("OrderQty must be a multiple of {}", 100));
 /// assert_eq!(reject.text, "OrderQty must be a multiple of 100");
 /// ```
@@ -39,8 +38,8 @@ impl SessionReject {
 
     /// Sets RefTagID (371).
     #[must_use]
-    pub fn tag(mut self, tag: Tag) -> Self {
-        self.tag = Some(tag);
+    pub fn tag(mut self, tag: impl Into<Tag>) -> Self {
+        self.tag = Some(tag.into());
         self
     }
 

@@ -230,7 +230,7 @@ fn reject(message: &[u8]) -> Delivery {
     let reason = reason.map_or(SessionRejectCode::OTHER, SessionRejectCode::from_value);
     let mut reject = SessionReject::new(reason).text(text(message, 58));
     if let Some(tag) = number(message, 371).and_then(|tag| u32::try_from(tag).ok()).filter(|tag| *tag > 0) {
-        reject = reject.tag(Tag::new(tag));
+        reject = reject.tag(tag);
     }
     Delivery::Reject(reject)
 }
