@@ -32,7 +32,9 @@ pub struct Retention {
     /// How many closed generations are kept. A segment is deleted once all of its generations are
     /// older.
     pub generations: Option<u32>,
-    /// How long messages are kept after the last one in their segment was stored.
+    /// How long messages are kept after the last one in their segment was stored. Nothing is
+    /// deleted because of its age in the first five minutes after a start, nor in those after a
+    /// jump of the wall clock.
     pub age: Option<Duration>,
     /// Maximum size of a session's archive on disk, in bytes.
     pub bytes: Option<u64>,
@@ -132,16 +134,27 @@ pub(crate) fn move_before(backend: &dyn Backend, directory: &Path, first: u32) -
     Ok(())
 }
 
-/// Deletes what is to be kept no longer at `now`, when the session is in `generation`. `first` is
-/// the first segment that is not archived.
+/// What determines whether an archived segment is kept.
+pub(crate) struct Expiry<'e> {
+    /// The session's directory.
+    pub(crate) directory: &'e Path,
+    pub(crate) retention: Retention,
+    /// The first segment that is not archived.
+    pub(crate) first: u32,
+    /// The current one.
+    pub(crate) generation: Generation,
+    /// `None` while nothing is deleted because of its age.
+    pub(crate) now: Option<Utc>,
+}
+
+/// Deletes what is to be kept no longer, the oldest segments first, and tells of each which it was
+/// and why.
 pub(crate) fn expire(
     backend: &dyn Backend,
-    directory: &Path,
-    retention: Retention,
-    first: u32,
-    generation: Generation,
-    now: Utc,
+    expiry: &Expiry<'_>,
+    deleted: &mut dyn FnMut(&Path, &str),
 ) -> Result<(), StoreError> {
+    let Expiry { directory, retention, first, .. } = *expiry;
     if retention == Retention::default() || !directory.join(ARCHIVE).exists() {
         return Ok(());
     }
@@ -154,22 +167,51 @@ pub(crate) fn expire(
         })
         .collect();
     let mut total: u64 = archived.iter().map(|(.., bytes)| bytes).sum();
+    let mut believed = None;
     for (path, number, bytes) in archived {
-        let too_large = retention.bytes.is_some_and(|most| total > most);
-        let too_old = || {
-            let end = End::of(directory, number, first)?;
-            let age = Duration::from_nanos(now.0.saturating_sub(end.at.0));
-            let oldest = |kept: u32| generation.0.saturating_sub(kept);
-            let passed = retention.generations.is_some_and(|kept| end.generation.0 < oldest(kept));
-            Some(passed || retention.age.is_some_and(|most| age > most))
-        };
-        if !too_large && !too_old().unwrap_or(false) {
-            break;
-        }
+        let too_large = retention
+            .bytes
+            .filter(|most| total > *most)
+            .map(|most| format!("the archive has {total} bytes, and {most} are kept"));
+        let why = too_large.or_else(|| expiry.too_old(number, &mut believed));
+        let Some(why) = why else { break };
         backend.remove(&path).map_err(|e| failed("removing", &path, &e))?;
+        deleted(&path, &why);
         total -= bytes;
     }
     Ok(())
+}
+
+impl Expiry<'_> {
+    /// Returns why segment `number` is too old, if it is.
+    fn too_old(&self, number: u32, believed: &mut Option<(u32, Utc)>) -> Option<String> {
+        let Self { directory, retention, first, generation, now } = *self;
+        if let Some(kept) = retention.generations {
+            let end = End::of(directory, number, first)?.generation;
+            if end.0 < generation.0.saturating_sub(kept) {
+                let (end, current) = (end.0, generation.0);
+                return Some(format!(
+                    "its last generation is {end}, and {kept} before the current one, {current}, are kept"
+                ));
+            }
+        }
+        let (most, now) = (retention.age?, now?);
+        let age = Duration::from_nanos(now.0 - self.ended(number, now, believed)?.0);
+        (age > most).then(|| format!("its last message was stored {age:?} ago, and is kept for {most:?}"))
+    }
+
+    /// Returns when segment `number` ended, which is not after `now`.
+    ///
+    /// A time in the future, from when the clock was wrong, is not believed: the segment ended
+    /// before those after it. `believed` has the last of these that was needed, and its end.
+    fn ended(&self, number: u32, now: Utc, believed: &mut Option<(u32, Utc)>) -> Option<Utc> {
+        if believed.is_none_or(|(last, _)| last < number) {
+            let ends =
+                (number..self.first).filter_map(|n| Some((n, End::of(self.directory, n, self.first)?.at)));
+            *believed = ends.into_iter().find(|(_, at)| *at <= now);
+        }
+        believed.map(|(_, at)| at)
+    }
 }
 
 /// The end of an archived segment, as the next one begins with it.

@@ -12,7 +12,7 @@ use fixbolt_session::runtime::mono;
 use fixbolt_session::store::{Generation, StoreError};
 use fixbolt_session::{Clock, ClockWatch, Now, Utc};
 
-use crate::archive::{self, Retention};
+use crate::archive::{self, Expiry, Retention};
 use crate::backend::Backend;
 use crate::files::Files;
 use crate::lock::now as clock;
@@ -40,7 +40,8 @@ const VERIFICATION: Duration = Duration::from_millis(20);
 /// How often to look for archived segments that are to be kept no longer, and how much space the
 /// segments take if that is limited.
 const EXPIRY: Duration = Duration::from_secs(60);
-/// How long nothing is deleted because of its age after the wall clock has jumped.
+/// How long the wall clock must have shown its time before something is deleted because of its age:
+/// after a start, as nobody knows what it showed before, and after a jump.
 const CLOCK_HOLD: Duration = Duration::from_secs(300);
 
 impl Work for History {
@@ -141,13 +142,19 @@ impl History {
             self.archived_to = closed_to;
         }
         self.next_expiry = now + EXPIRY;
-        let passed = u64::try_from((now - self.began).as_nanos()).unwrap_or(u64::MAX);
-        if !matches!(self.clock.look(Now { mono: mono(passed), utc }), Clock::Held { .. }) {
-            let first = lock(&shared.head).head.first();
-            let generation = Generation(shared.generation.load(Ordering::Acquire));
-            let retention = shared.limits.retention;
-            archive::expire(&*self.backend, &shared.directory, retention, first, generation, utc)?;
-        }
+        let running = now - self.began;
+        let mono = mono(u64::try_from(running.as_nanos()).unwrap_or(u64::MAX));
+        let is_held = matches!(self.clock.look(Now { mono, utc }), Clock::Held { .. });
+        let expiry = Expiry {
+            directory: &shared.directory,
+            retention: shared.limits.retention,
+            first: lock(&shared.head).head.first(),
+            generation: Generation(shared.generation.load(Ordering::Acquire)),
+            now: (running >= CLOCK_HOLD && !is_held).then_some(utc),
+        };
+        archive::expire(&*self.backend, &expiry, &mut |path, why| {
+            tracing::info!(segment = %path.display(), why, "an archived segment was deleted");
+        })?;
         let mut maker = lock(&shared.maker);
         maker.quota.look(&shared.directory)
     }

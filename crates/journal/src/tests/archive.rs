@@ -225,19 +225,12 @@ fn what_is_kept_is_limited_by_generations_age_and_size() {
         generations(&mut store, key, 0..6);
         let first = store.first_segment(key);
         a.wait_until_first_is(&mut store, first);
-        // What is deleted is deleted at the first look after the move, or at the next start.
         store.close(key).unwrap();
-        open(&mut store);
-        let deadline = std::time::Instant::now() + Duration::from_secs(30);
-        let mut before = a.segments();
-        loop {
-            std::thread::sleep(Duration::from_millis(300));
-            let now = a.segments();
-            if now == before || std::time::Instant::now() > deadline {
-                break;
-            }
-            before = now;
-        }
+        let mut store = store.looking_every(NEVER);
+        let (key, _) = open(&mut store);
+        let mut clock = TestClock::new(&mut store, key);
+        clock.look(0, 0);
+        clock.look(301, 0);
         let report = &verify(&a.directory()).unwrap()[0];
         assert!(report.is_whole(), "{report:?}");
         let size = crate::archive::on_disk(&a.directory().join("archive")).unwrap();
@@ -254,27 +247,113 @@ fn what_is_kept_is_limited_by_generations_age_and_size() {
     assert_eq!(kept(Retention { age: Some(Duration::from_secs(3600)), ..everything }).0, 6);
 }
 
+const DAY: u64 = 86_400_000_000_000;
+
+/// What is done about the past of a session, at times of the test.
+struct TestClock {
+    history: crate::history::History,
+    began: std::time::Instant,
+    utc: u64,
+}
+
+impl TestClock {
+    fn new(store: &mut DirectoryStore, key: SessionKey) -> Self {
+        let began = std::time::Instant::now();
+        Self { history: store.history(key, began), began, utc: crate::lock::now().0 }
+    }
+
+    /// Looks so many seconds after the start, with a wall clock that is `ahead` nanoseconds ahead.
+    fn look(&mut self, seconds: u64, ahead: u64) {
+        let passed = Duration::from_secs(seconds);
+        let utc = fixbolt_session::Utc(self.utc + passed.as_nanos() as u64 + ahead);
+        self.history.look(self.began + passed, utc).unwrap();
+    }
+}
+
 #[test]
 fn a_wall_clock_that_jumps_ahead_deletes_nothing_until_it_has_shown_that_time_for_five_minutes() {
-    const DAY: u64 = 86_400_000_000_000;
-    let a = Archived::new("retention-clock");
     let hour = Retention { age: Some(Duration::from_secs(3600)), ..Retention::default() };
-    let mut store = a.store().with_retention(hour).looking_every(NEVER);
-    let (key, _) = open(&mut store);
-    generations(&mut store, key, 0..3);
-    a.archive_all(&mut store, key);
-    let begin = (std::time::Instant::now(), crate::lock::now());
-    let mut history = store.history(key, begin.0);
-    let mut look = |seconds, ahead| {
-        let passed = Duration::from_secs(seconds);
-        let utc = fixbolt_session::Utc(begin.1.0 + passed.as_nanos() as u64 + ahead);
-        history.look(begin.0 + passed, utc).unwrap();
-        std::fs::read_dir(a.directory().join("archive")).unwrap().count()
+    let archived = |looks: &[(u64, u64)]| {
+        let a = Archived::new("retention-clock");
+        let mut store = a.store().with_retention(hour).looking_every(NEVER);
+        let (key, _) = open(&mut store);
+        generations(&mut store, key, 0..3);
+        a.archive_all(&mut store, key);
+        let mut clock = TestClock::new(&mut store, key);
+        let all = a.segments()[1].len();
+        let left = looks.iter().map(|(seconds, ahead)| {
+            clock.look(*seconds, *ahead);
+            a.segments()[1].len()
+        });
+        left.map(|left| left == all).collect::<Vec<_>>()
     };
-    let all = look(0, 0);
-    assert_eq!([look(61, DAY), look(200, DAY), look(300, DAY), look(360, 0)], [all; 4]);
-    look(430, DAY);
-    assert!(look(800, DAY) < all);
+    let jumps = [(0, 0), (61, DAY), (200, DAY), (300, DAY), (360, 0), (430, DAY), (700, DAY), (800, DAY)];
+    assert_eq!(archived(&jumps), [true, true, true, true, true, true, true, false]);
+    // Nobody knows what it showed before the start.
+    let begins_ahead = [(0, DAY), (100, DAY), (299, DAY), (361, 0), (600, 0), (700, 0)];
+    assert_eq!(archived(&begins_ahead), [true; 6]);
+    assert_eq!(archived(&[(0, DAY), (100, DAY), (301, DAY)]), [true, true, false]);
+}
+
+#[test]
+fn what_was_stored_while_the_clock_was_ahead_does_not_keep_the_rest_and_ends_before_what_comes_after() {
+    let a = Archived::new("retention-future");
+    let none = Retention { age: Some(Duration::ZERO), ..Retention::default() };
+    let mut store = a.store().with_retention(none).looking_every(NEVER);
+    let (key, _) = open(&mut store);
+    generations(&mut store, key, 0..1);
+    let future = fixbolt_session::Utc(crate::lock::now().0 + 40 * 365 * DAY);
+    for n in 1..=EACH {
+        turn(&mut store, key, &[Record { utc: future, ..outbound(n, text(1, n).as_bytes()) }]);
+    }
+    turn(&mut store, key, &[Record { utc: future, ..reset(1, 1) }]);
+    a.archive_all(&mut store, key);
+    let mut clock = TestClock::new(&mut store, key);
+    clock.look(0, 0);
+    clock.look(301, 0);
+    let left = a.segments()[1].len();
+    assert!(left > 0, "what ended in the future, and nothing after it that did not");
+    generations(&mut store, key, 2..3);
+    a.archive_all(&mut store, key);
+    clock.look(400, 0);
+    assert_eq!(a.segments()[1], Vec::<u32>::new());
+}
+
+#[test]
+fn of_each_segment_that_is_deleted_it_is_told_which_and_why() {
+    let a = Archived::new("retention-told");
+    let (mut store, key, first) = a.filled();
+    store.close(key).unwrap();
+    let told = |retention| {
+        let expiry = crate::archive::Expiry {
+            directory: &a.directory(),
+            retention,
+            first,
+            generation: Generation(3),
+            now: Some(crate::lock::now()),
+        };
+        let before = a.segments()[1].clone();
+        let mut told = Vec::new();
+        let mut tell = |path: &std::path::Path, why: &str| told.push((path.to_owned(), why.to_owned()));
+        crate::archive::expire(&System, &expiry, &mut tell).unwrap();
+        let deleted = before.len() - a.segments()[1].len();
+        assert_eq!(told.len(), deleted);
+        for ((path, _), number) in told.iter().zip(before) {
+            assert_eq!(*path, a.directory().join("archive").join(crate::segment::file_name(number)));
+        }
+        told.first().map(|(_, why)| why.clone()).unwrap()
+    };
+    let none = Retention::default();
+    let why = told(Retention { generations: Some(2), ..none });
+    assert_eq!(why, "its last generation is 0, and 2 before the current one, 3, are kept");
+    let size = crate::archive::on_disk(&a.directory().join("archive")).unwrap();
+    let why = told(Retention { bytes: Some(size - 1), ..none });
+    assert_eq!(why, format!("the archive has {size} bytes, and {} are kept", size - 1));
+    let why = told(Retention { age: Some(Duration::ZERO), ..none });
+    assert!(
+        why.starts_with("its last message was stored ") && why.ends_with(" ago, and is kept for 0ns"),
+        "{why}"
+    );
 }
 
 #[test]
