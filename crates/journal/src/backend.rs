@@ -5,13 +5,13 @@
 
 use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use fixbolt_session::store::StoreError;
 
 use crate::mapping::Mapping;
-use crate::system_calls::{fallocate, punch_hole};
+use crate::system_calls::{fallocate, next_hole, punch_hole};
 
 /// The operations that the journal needs from the file system.
 pub(crate) trait Backend: Send + Sync {
@@ -20,7 +20,8 @@ pub(crate) trait Backend: Send + Sync {
     /// Creates a file that only the user may read, or truncates an existing one, for reading and
     /// writing.
     fn create(&self, path: &Path) -> io::Result<File>;
-    /// Fills the file with `length` bytes of zeros in allocated blocks.
+    /// Gives the first `length` bytes of the file blocks, and makes it that long if it is shorter.
+    /// What is in it stays; what has no block, or is added, is zero.
     fn allocate(&self, file: &File, length: u64) -> io::Result<()>;
     /// Gives the blocks from `from` on back, where the file system can do that. The bytes there are
     /// zero before and after.
@@ -54,16 +55,12 @@ impl Backend for System {
 
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
         match fallocate(file, length) {
-            // A file system without fallocate: writing zeros allocates the blocks as well.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
-                let zeros = [0; 1 << 16];
-                let mut at = 0;
-                while at < length {
-                    let n = (length - at).min(zeros.len() as u64);
-                    file.write_all_at(&zeros[..n as usize], at)?;
-                    at += n;
-                }
-                Ok(())
+                fill(file, length)
+            }
+            // XFS wants room before it looks whether the blocks are there.
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                if file.metadata()?.blocks() * 512 >= length { Ok(()) } else { Err(error) }
             }
             done => done,
         }
@@ -101,6 +98,25 @@ impl Backend for System {
     }
 }
 
+/// Allocates blocks on a file system without fallocate: by writing zeros to where the file has
+/// none, which is also all that is beyond its end.
+fn fill(file: &File, length: u64) -> io::Result<()> {
+    static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+    let end = file.metadata()?.len();
+    let mut at = 0;
+    while at < length {
+        let hole = if at < end { next_hole(file, at)? } else { at..length };
+        at = hole.start;
+        let hole_end = hole.end.min(length);
+        while at < hole_end {
+            let n = (hole_end - at).min(ZEROS.len() as u64);
+            file.write_all_at(&ZEROS[..n as usize], at)?;
+            at += n;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the store's error for a failed operation on `path`.
 pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> StoreError {
     match error.kind() {
@@ -108,5 +124,42 @@ pub(crate) fn failed(doing: &str, path: &Path, error: &io::Error) -> StoreError 
             StoreError::Full { place: path.display().to_string() }
         }
         _ => StoreError::Io { doing: format!("{doing} {}", path.display()), reason: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TempDir;
+
+    /// Asserts that the file has blocks for all of its bytes, and returns them.
+    fn whole(path: &Path, length: u64) -> Vec<u8> {
+        let metadata = std::fs::metadata(path).unwrap();
+        assert_eq!(metadata.len(), length);
+        assert!(metadata.blocks() * 512 >= length, "{} blocks", metadata.blocks());
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn allocating_gives_holes_blocks_and_keeps_what_is_there_also_without_fallocate() {
+        const LENGTH: u64 = 1 << 18;
+        let dir = TempDir::new("allocate");
+        let ways: [fn(&File, u64) -> io::Result<()>; 2] =
+            [|file, length| System.allocate(file, length), fill];
+        for (n, allocate) in ways.into_iter().enumerate() {
+            let path = dir.path().join(n.to_string());
+            let file = System.create(&path).unwrap();
+            for at in [0, 100_000, 140_000] {
+                System.write(&file, at, b"kept").unwrap();
+            }
+            assert!(file.metadata().unwrap().blocks() * 512 < 140_000, "the file has holes");
+            let mut expected = std::fs::read(&path).unwrap();
+            for length in [120_000, LENGTH, LENGTH] {
+                allocate(&file, length).unwrap();
+                expected.resize(expected.len().max(length as usize), 0);
+                assert_eq!(std::fs::read(&path).unwrap(), expected, "{n}: {length}");
+            }
+            assert_eq!(whole(&path, LENGTH), expected, "{n}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
 use crate::archive;
-use crate::backend::failed;
+use crate::backend::{Backend, failed};
 use crate::checkpoint::{Checkpoint, Spot};
 use crate::floor::Floor;
 use crate::head::{HeadFound, boot_id};
@@ -249,6 +249,28 @@ impl Files {
             "{} holds no record from byte {} to {}, but valid records after it",
             self.segments[stretch.from.segment].name, stretch.from.offset, stretch.to
         )
+    }
+
+    /// Gives each segment that is not archived all of its blocks. A copy may have holes, and to
+    /// write into one of them through a mapping ends the process if the disk is full.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::Full`] if there is no room for them, and [`StoreError::Io`] from the
+    /// system.
+    pub(crate) fn allocate(&self, backend: &dyn Backend) -> Result<(), StoreError> {
+        for segment in self.segments.iter().filter(|segment| segment.number >= self.first) {
+            if segment.mapping.is_none() {
+                // Truncated: a repair makes it anew.
+                continue;
+            }
+            let path = self.directory.join(&segment.name);
+            let allocate = || {
+                let file = File::options().write(true).open(&path)?;
+                backend.allocate(&file, file.metadata()?.len())
+            };
+            allocate().map_err(|e| failed("allocating", &path, &e))?;
+        }
+        Ok(())
     }
 
     /// Returns the name of a segment's file, for messages.

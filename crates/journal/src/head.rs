@@ -84,16 +84,13 @@ impl HeadFile {
         Ok(Self { backend, file: Some(file), path, head })
     }
 
-    /// Opens the file whose content was read as `head`. If it was truncated, it gets its length
-    /// back, as it is mapped.
+    /// Opens the file whose content was read as `head`. It is mapped for writing, so it gets the
+    /// blocks that a copy may not have, and its length back if it was truncated.
     pub(crate) fn open(backend: Arc<dyn Backend>, directory: &Path, head: Head) -> Result<Self, StoreError> {
         let path = directory.join(HEAD);
         let file = File::options().read(true).write(true).open(&path);
         let file = file.map_err(|e| failed("opening", &path, &e))?;
-        let length = file.metadata().map_err(|e| failed("opening", &path, &e))?.len();
-        if length < HEAD_LENGTH {
-            backend.allocate(&file, HEAD_LENGTH).map_err(|e| failed("allocating", &path, &e))?;
-        }
+        backend.allocate(&file, HEAD_LENGTH).map_err(|e| failed("allocating", &path, &e))?;
         Ok(Self { backend, file: Some(file), path, head })
     }
 

@@ -157,7 +157,7 @@ fn report(journal: &SessionJournal) -> SessionReport {
         turns: scan.turns,
         generation: scan.ledger.generation,
         since: scan.ledger.since,
-        next_in: scan.ledger.next_in,
+        next_in: files.next_in(scan, scan.ledger.generation),
         next_out: scan.ledger.next_out,
         attempts: scan.ledger.attempts,
         waiting: scan.ledger.waiting.count,

@@ -36,6 +36,7 @@ mod look;
 mod look_ahead;
 mod mapping;
 mod memory;
+mod next_in;
 mod none;
 #[cfg(feature = "inspect")]
 mod operate;

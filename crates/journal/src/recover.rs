@@ -94,20 +94,10 @@ impl Continuation {
         let same_boot = head.boot == boot && boot != [0; 16];
         let died_with_machine = head.state == HeadState::InUse && !same_boot;
         let lost = scan.torn || (files.segments.is_empty() && head.made.is_none());
-        let Ledger { mut next_in, next_out: known, .. } = scan.ledger;
+        let known = scan.ledger.next_out;
         let generation = head.generation.max(scan.ledger.generation);
         let lost_reset = generation > scan.ledger.generation;
-        if lost_reset {
-            next_in = SeqNum::ONE;
-        }
-        if head.state == HeadState::Cut
-            && let Some(made) = head.made
-            && made.floor.generation == generation
-        {
-            // A repair found records missing whose turns were committed: they are not processed
-            // again.
-            next_in = next_in.max(made.floor.next_in);
-        }
+        let next_in = files.next_in(scan, generation);
         let at_mark = lost || died_with_machine || head.state != HeadState::InUse || lost_reset;
         let next_out = if at_mark { head.mark.max(known) } else { known };
         // With a lost reset, all numbers below the mark may be those of the new generation.
@@ -209,6 +199,7 @@ impl Opening<'_> {
                 reason: "no head".to_owned(),
             });
         };
+        files.allocate(&*self.backend)?;
         let reached = files.reached(&scan);
         let Continuation {
             generation,
@@ -277,7 +268,7 @@ impl Opening<'_> {
         }
         log.committed = ledger;
         log.pending = ledger;
-        let adjusts = given_up.is_some() || cut > 0 || lost_reset;
+        let adjusts = given_up.is_some() || cut > 0 || lost_reset || next_in != scan.ledger.next_in;
         if adjusts {
             turn += 1;
             let why = match (cut, died_with_machine) {

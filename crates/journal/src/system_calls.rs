@@ -1,7 +1,8 @@
 //! The system calls that std does not have, of the journal and of the engine, which has no unsafe
-//! code: blocks for a file that is about to be written, the end of those that it does not need any
-//! more, whom a file lets in, what is free on its disk, how often a thread has waited, where and
-//! how urgently it runs, memory that stays, and the clock that goes on in a suspended machine.
+//! code: blocks for a file that is about to be written, where it has none, the end of those that it
+//! does not need any more, whom a file lets in, what is free on its disk, how often a thread has
+//! waited, where and how urgently it runs, memory that stays, and the clock that goes on in a
+//! suspended machine.
 //!
 //! rustix wraps most of them; it has users compile three crates for 4 s.
 
@@ -9,6 +10,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -33,6 +35,32 @@ pub(crate) fn fallocate(file: &File, length: u64) -> io::Result<()> {
     // SAFETY: the call accesses no memory of this process, and the descriptor is open while `file`
     // is borrowed.
     answered(unsafe { libc::fallocate64(file.as_raw_fd(), 0, 0, length) })
+}
+
+/// Returns where the next bytes of a file are, from `at` on, that have no blocks: empty and at its
+/// end if all have. Whether a block that was only allocated is one depends on the file system.
+///
+/// # Errors
+/// Returns the system's error.
+#[allow(unsafe_code)]
+pub(crate) fn next_hole(file: &File, at: u64) -> io::Result<Range<u64>> {
+    let end = file.metadata()?.len();
+    let seek = |at: u64, whence| {
+        let at = i64::try_from(at).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        // SAFETY: the call accesses no memory of this process, and the descriptor is open while
+        // `file` is borrowed.
+        let found = unsafe { libc::lseek64(file.as_raw_fd(), at, whence) };
+        u64::try_from(found).map_err(|_| io::Error::last_os_error())
+    };
+    let start = seek(at, libc::SEEK_HOLE)?;
+    if start >= end {
+        return Ok(end..end);
+    }
+    match seek(start, libc::SEEK_DATA) {
+        // There is none after the hole.
+        Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(start..end),
+        found => Ok(start..found?),
+    }
 }
 
 /// Returns the blocks from `from` to `length` to the file system. The file keeps its length, and

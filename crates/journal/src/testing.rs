@@ -178,9 +178,18 @@ pub(crate) struct TempDir(std::path::PathBuf);
 
 impl TempDir {
     pub(crate) fn new(name: &str) -> Self {
-        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let shm = std::path::Path::new("/dev/shm");
         let base = if shm.is_dir() { shm.to_owned() } else { std::env::temp_dir() };
+        Self::below(&base, name)
+    }
+
+    /// Creates one on disk, where possible: in memory, what reads a mapped file allocates it.
+    pub(crate) fn on_disk(name: &str) -> Self {
+        Self::below(&std::env::temp_dir(), name)
+    }
+
+    fn below(base: &Path, name: &str) -> Self {
+        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let n = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let path = base.join(format!("fixbolt-journal-{name}-{}-{n}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
@@ -202,6 +211,7 @@ impl Drop for TempDir {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
     CreateDir,
+    Allocate,
     Remove,
     Other,
 }
@@ -220,7 +230,7 @@ impl<H: Hook> Backend for H {
         self.before(Operation::Other, path).and_then(|()| System.create(path))
     }
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {
-        self.before(Operation::Other, Path::new("")).and_then(|()| System.allocate(file, length))
+        self.before(Operation::Allocate, Path::new("")).and_then(|()| System.allocate(file, length))
     }
     fn release(&self, file: &File, from: u64, length: u64) -> io::Result<()> {
         self.before(Operation::Other, Path::new("")).and_then(|()| System.release(file, from, length))

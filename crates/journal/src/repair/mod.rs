@@ -108,12 +108,13 @@ fn one(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Repaired, St
         session: plan.owner.session.clone(),
         done: Vec::new(),
         kept: Vec::new(),
-        next_in: if damaged { plan.next_in } else { scan.ledger.next_in },
+        next_in: if damaged { plan.next_in } else { files.next_in(&scan, scan.ledger.generation) },
         next_out: if damaged { plan.mark } else { scan.ledger.next_out },
     };
     if damaged {
         result.done = lines(&files, &plan);
         if act {
+            files.allocate(&*backend)?;
             let mut work = Work { backend: Arc::clone(&backend), directory, plan: &plan, kept: Vec::new() };
             work.head(&files)?;
             work.segments(&files)?;

@@ -16,8 +16,8 @@ use crate::floor::Floor;
 use crate::head_copy::Head;
 use crate::identity::{JournalId, random};
 use crate::layout::SegmentHeader;
-use crate::ledger::Ledger;
 use crate::log::RESERVE_MOST;
+use crate::next_in;
 use crate::scan::{Scan, Start, largest_next_out, scan};
 use crate::segment::file_name;
 
@@ -80,7 +80,7 @@ impl Plan {
         };
         let scan = scan(&bytes, owner.salt, start, &mut |_, _| {});
         let floor = files.head_file.as_ref().and_then(|file| file.floor).filter(|_| own_head.is_some());
-        let (generation, next_in, mark) = numbers(files, archived.as_ref(), own_head, floor, &scan.ledger);
+        let (generation, next_in, mark) = numbers(files, archived.as_ref(), own_head, floor, &scan);
         let new_head = own_head.is_none();
         let first = files.first;
         Some(Self { owner, first, slots, aside, new_head, scan, generation, next_in, mark })
@@ -186,8 +186,9 @@ fn numbers(
     archived: Option<&SegmentFile>,
     own_head: Option<&Head>,
     floor: Option<Floor>,
-    ledger: &Ledger,
+    scan: &Scan,
 ) -> (Generation, SeqNum, SeqNum) {
+    let ledger = &scan.ledger;
     let closed = own_head.and_then(|head| head.made).map(|made| made.floor);
     let floors = [floor, closed];
     let floors = floors.iter().flatten();
@@ -196,9 +197,7 @@ fn numbers(
         .map(|floor| floor.generation)
         .chain(own_head.map(|head| head.generation))
         .fold(ledger.generation, Generation::max);
-    let next_in = floors.clone().filter(|floor| floor.generation == generation).map(|floor| floor.next_in);
-    let next_in =
-        next_in.fold(if ledger.generation == generation { ledger.next_in } else { SeqNum::ONE }, SeqNum::max);
+    let next_in = next_in::latest(generation, scan, floors.clone().copied());
     let used = floors.map(|floor| floor.next_out).fold(ledger.next_out, SeqNum::max);
     let mark = match own_head {
         Some(head) => used.max(head.mark),

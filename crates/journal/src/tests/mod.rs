@@ -12,8 +12,10 @@ mod flips;
 mod full_disk;
 mod inspection;
 mod model;
+mod next_in;
 mod operate;
 mod pending;
+mod sparse;
 
 use std::ops::ControlFlow;
 use std::path::Path;
