@@ -12,35 +12,14 @@ use crate::files::Files;
 use crate::floor::Floor;
 use crate::scan::Scan;
 
-/// NextNumIn as a part of the journal has it.
-#[derive(Clone, Copy, Debug)]
-struct Said {
-    generation: Generation,
-    /// The turn after which it was so.
-    turn: u64,
-    next_in: SeqNum,
-}
-
-impl From<Floor> for Said {
-    fn from(floor: Floor) -> Self {
-        Self { generation: floor.generation, turn: floor.turn, next_in: floor.next_in }
-    }
-}
-
-/// Returns NextNumIn in `generation` as the records and the floors say it together.
+/// Returns NextNumIn in `generation` as the floors say it together, of which one is how far the
+/// records reach.
 ///
-/// Of several that say it of the same turn, the last floor counts: a repair writes into the head
-/// what it found out, beside records that end before that.
-pub(crate) fn latest(generation: Generation, scan: &Scan, floors: impl IntoIterator<Item = Floor>) -> SeqNum {
-    let (ledger, turn) = (&scan.ledger, scan.last_turn);
-    let records = Said { generation: ledger.generation, turn, next_in: ledger.next_in };
-    let mut latest = Said { generation, turn: 0, next_in: SeqNum::ONE };
-    for said in [records].into_iter().chain(floors.into_iter().map(Said::from)) {
-        if said.generation == generation && said.turn >= latest.turn {
-            latest = said;
-        }
-    }
-    latest.next_in
+/// Of several that say it of the same turn, the last one counts: a repair writes into the head what
+/// it found out, beside records that end before that.
+pub(crate) fn latest(generation: Generation, floors: impl IntoIterator<Item = Floor>) -> SeqNum {
+    let said = floors.into_iter().filter(|floor| floor.generation == generation);
+    said.max_by_key(|floor| floor.turn).map_or(SeqNum::ONE, |floor| floor.next_in)
 }
 
 impl Files {
@@ -50,6 +29,7 @@ impl Files {
     /// the counterparty sends again what these do not have. Those of a session whose process died
     /// are as far as the records, or the journal is damaged.
     pub(crate) fn next_in(&self, scan: &Scan, generation: Generation) -> SeqNum {
-        latest(generation, scan, self.head().and_then(|head| head.made).map(|made| made.floor))
+        let made = self.head().and_then(|head| head.made).map(|made| made.floor);
+        latest(generation, [self.reached(scan)].into_iter().chain(made))
     }
 }

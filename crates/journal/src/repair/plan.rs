@@ -197,7 +197,8 @@ fn numbers(
         .map(|floor| floor.generation)
         .chain(own_head.map(|head| head.generation))
         .fold(ledger.generation, Generation::max);
-    let next_in = next_in::latest(generation, scan, floors.clone().copied());
+    let next_in =
+        next_in::latest(generation, [files.reached(scan)].into_iter().chain(floors.clone().copied()));
     let used = floors.map(|floor| floor.next_out).fold(ledger.next_out, SeqNum::max);
     let mark = match own_head {
         Some(head) => used.max(head.mark),

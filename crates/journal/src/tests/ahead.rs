@@ -270,7 +270,7 @@ fn pages_are_given_back_every_8_mib_however_fast_a_session_stores() {
 fn a_worker_that_is_idle_now_and_then_never_waits_for_a_mark() {
     let dir = TempDir::new("ahead-marks");
     let (mut store, key) = opened_with(&dir, 4 << 20, 4 << 20);
-    let directory = dir.path().join(session("A").file_name());
+    let directory = directory(dir.path());
     let mut n = 0;
     for _ in 0..20 {
         // Half of the reserve, after which the thread is woken.
@@ -290,7 +290,7 @@ fn a_reset_has_the_new_mark_written_without_another_message() {
     turn(&mut store, key, &[outbound(5_000, b"x")]);
     turn(&mut store, key, &[reset(1, 1)]);
     while store.prepare() {}
-    let directory = dir.path().join(session("A").file_name());
+    let directory = directory(dir.path());
     eventually(|| head_in(&directory).generation == Generation(1));
     assert!(head_in(&directory).mark >= SeqNum(RESERVE));
 }

@@ -30,7 +30,7 @@ impl Archived {
     }
 
     fn directory(&self) -> PathBuf {
-        self.dir.path().join(session("A").file_name())
+        directory(self.dir.path())
     }
 
     /// Archives three generations, and returns the store and the first segment that is left.

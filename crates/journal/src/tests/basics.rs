@@ -213,7 +213,7 @@ fn many_sequence_numbers_at_once_wait_for_the_mark_on_disk() {
     let dir = TempDir::new("mark");
     let mut store = DirectoryStore::new(dir.path());
     let (key, _) = open(&mut store);
-    let directory = dir.path().join(session("A").file_name());
+    let directory = directory(dir.path());
     for n in 1..=100_000 {
         turn(&mut store, key, &[outbound(n, b"x")]);
         if n % 5000 == 0 {

@@ -93,7 +93,7 @@ fn a_file_cut_off_near_its_beginning_is_reported() {
             turn(&mut store, key, &[inbound(n, b"in"), outbound]);
         }
         store.close(key).unwrap();
-        let directory = dir.path().join(session("A").file_name());
+        let directory = directory(dir.path());
         for name in ["head", "segment-000001", "segment-000002", "segment-000003"] {
             let Ok(whole) = std::fs::read(directory.join(name)) else { continue };
             for length in [0, 1, 511, 512, 513, 600, 672] {
@@ -126,7 +126,7 @@ proptest! {
             }
         }
         store.close(key).unwrap();
-        let directory = dir.path().join(session("A").file_name());
+        let directory = directory(dir.path());
         let mut removed_all = true;
         for (file, what) in &harms {
             let name = ["head", "segment-000001", "segment-000002", "segment-000003", "head"][*file];

@@ -19,7 +19,7 @@ impl Journal {
     }
 
     fn directory(&self) -> PathBuf {
-        self.dir.path().join(session("A").file_name())
+        directory(self.dir.path())
     }
 
     fn segment(&self, n: u32) -> PathBuf {

@@ -69,7 +69,7 @@ fn write(path: &Path, bytes: &[u8]) {
 fn flip_everything(clean: bool) -> (usize, usize) {
     let dir = TempDir::new("flips");
     journal(&dir, clean);
-    let directory = dir.path().join(session("A").file_name());
+    let directory = directory(dir.path());
     let files = load(&directory);
     let mut store = DirectoryStore::new(dir.path()).with_segments(16384, 32768).looking_every(NEVER);
     let (mut halted, mut went_on) = (0, 0);

@@ -110,7 +110,7 @@ fn a_torn_tail_is_given_up_however_often_its_removal_is_interrupted() {
     let mut interrupted = 0;
     for operations in 0.. {
         let dir = TempDir::new("full-cut");
-        let directory = dir.path().join(session("A").file_name());
+        let directory = directory(dir.path());
         let mut store = small(dir.path());
         let (key, _) = open(&mut store);
         turn(&mut store, key, &[outbound(1, b"whole")]);

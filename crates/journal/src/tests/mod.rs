@@ -18,7 +18,7 @@ mod pending;
 mod sparse;
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
@@ -29,6 +29,11 @@ use crate::testing::{opened, session};
 
 /// Segments stay where they are.
 const NEVER: Duration = Duration::from_secs(1 << 20);
+
+/// Returns the directory of session A.
+fn directory(base: &Path) -> PathBuf {
+    base.join(session("A").file_name())
+}
 
 /// Returns a store with segments small enough to cross many.
 fn small(base: &Path) -> DirectoryStore {

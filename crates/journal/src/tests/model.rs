@@ -194,7 +194,7 @@ fn follow(steps: Vec<Step>, dir: &TempDir, store: &mut DirectoryStore) -> Result
     }
     // Closed generations are for readers. A new journal may not be on disk yet.
     store.close(key).unwrap();
-    let reader = JournalReader::open(&dir.path().join(session("A").file_name())).unwrap();
+    let reader = JournalReader::open(&directory(dir.path())).unwrap();
     let found: BTreeMap<_, _> = reader.sessions()[0]
         .records()
         .filter(|r| r.record.kind == RecordKind::Outbound && !r.record.flags.contains(RecordFlags::POSS_DUP))

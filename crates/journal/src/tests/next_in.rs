@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{RecordKind, Store};
@@ -13,10 +13,6 @@ use crate::JournalReader;
 use crate::inspect::{Change, adopt, change, repair, verify};
 use crate::segment::file_name;
 use crate::testing::{TempDir, inbound, outbound, reboot};
-
-fn directory(base: &Path) -> PathBuf {
-    base.join(session("A").file_name())
-}
 
 /// Receives 301 messages, closes cleanly, so that the head says 302, and is lowered to 22.
 fn lowered(base: &Path) -> (DirectoryStore, SessionKey) {
@@ -33,15 +29,20 @@ fn lowered(base: &Path) -> (DirectoryStore, SessionKey) {
     (store, key)
 }
 
-/// Returns file and offset of the record before which `after` records come.
-fn record(base: &Path, after: usize) -> (PathBuf, u64) {
+/// Writes over the record before which `after` records come, from its byte `at` on.
+fn damage(base: &Path, after: usize, at: u64, bytes: &[u8]) {
     let reader = JournalReader::open(&directory(base)).unwrap();
     let record = reader.sessions()[0].records().rev().nth(after).unwrap();
-    (directory(base).join(file_name(record.segment)), record.offset)
+    let path = directory(base).join(file_name(record.segment));
+    File::options().write(true).open(path).unwrap().write_all_at(bytes, record.offset + at).unwrap();
+    assert!(!verify(base).unwrap()[0].damage.is_empty());
 }
 
-fn write(path: &Path, at: u64, bytes: &[u8]) {
-    File::options().write(true).open(path).unwrap().write_all_at(bytes, at).unwrap();
+/// Returns the journal of [`lowered`], whose process has died.
+fn lowered_and_dead(name: &str) -> TempDir {
+    let dir = TempDir::new(name);
+    lowered(dir.path()).0.crash();
+    dir
 }
 
 /// Returns NextNumIn as the records have it, as `verify` says it, and as the next start has it.
@@ -59,9 +60,7 @@ fn everywhere(base: &Path) -> [u64; 3] {
 #[test]
 fn a_lowered_next_num_in_stays_lowered_when_the_process_or_the_machine_dies() {
     for machine in [false, true] {
-        let dir = TempDir::new("lowered");
-        let (mut store, _) = lowered(dir.path());
-        store.crash();
+        let dir = lowered_and_dead("lowered");
         if machine {
             reboot(&directory(dir.path()));
         }
@@ -93,13 +92,9 @@ fn a_lowered_next_num_in_stays_lowered_when_a_copy_is_adopted() {
 
 #[test]
 fn a_lowered_next_num_in_stays_lowered_when_the_journal_is_repaired_any_number_of_times() {
-    let dir = TempDir::new("lowered-repaired");
-    let (mut store, _) = lowered(dir.path());
-    store.crash();
+    let dir = lowered_and_dead("lowered-repaired");
     for round in 0..3 {
-        let (path, at) = record(dir.path(), 2);
-        write(&path, at + 60, b"damaged!");
-        assert!(!verify(dir.path()).unwrap()[0].damage.is_empty());
+        damage(dir.path(), 2, 60, b"damaged!");
         let repaired = repair(dir.path(), None).unwrap().remove(0);
         assert_eq!(repaired.next_in, SeqNum(22), "{round}");
         assert_eq!(everywhere(dir.path()), [22; 3], "{round}");
@@ -108,12 +103,8 @@ fn a_lowered_next_num_in_stays_lowered_when_the_journal_is_repaired_any_number_o
 
 #[test]
 fn a_lowered_next_num_in_whose_record_is_lost_is_in_the_floor() {
-    let dir = TempDir::new("lowered-lost");
-    let (mut store, _) = lowered(dir.path());
-    store.crash();
-    let (path, at) = record(dir.path(), 0);
-    write(&path, at, &[0; 256]);
-    assert!(!verify(dir.path()).unwrap()[0].damage.is_empty());
+    let dir = lowered_and_dead("lowered-lost");
+    damage(dir.path(), 0, 0, &[0; 256]);
     for _ in 0..2 {
         assert_eq!(repair(dir.path(), None).unwrap()[0].next_in, SeqNum(22));
     }
@@ -126,11 +117,8 @@ fn a_lowered_next_num_in_whose_record_is_lost_is_in_the_floor() {
 
 #[test]
 fn what_an_operator_sets_after_a_repair_counts_from_then_on() {
-    let dir = TempDir::new("lowered-set");
-    let (mut store, _) = lowered(dir.path());
-    store.crash();
-    let (path, at) = record(dir.path(), 0);
-    write(&path, at, &[0; 256]);
+    let dir = lowered_and_dead("lowered-set");
+    damage(dir.path(), 0, 0, &[0; 256]);
     repair(dir.path(), None).unwrap();
     for next_in in [500, 7] {
         let set = Change::SetNumbers { next_in: Some(SeqNum(next_in)), next_out: None };
@@ -148,8 +136,7 @@ fn a_repaired_journal_that_has_lost_inbound_messages_only_is_opened_and_closed_a
         turn(&mut store, key, &[inbound(n, &body(n))]);
     }
     store.close(key).unwrap();
-    let (path, at) = record(dir.path(), 0);
-    write(&path, at, &[0; 256]);
+    damage(dir.path(), 0, 0, &[0; 256]);
     assert!(open(&mut store).1.damage.is_some());
     store.crash();
     assert_eq!(repair(dir.path(), None).unwrap()[0].next_in, SeqNum(21));

@@ -87,7 +87,7 @@ fn a_plan_says_what_is_done_then_and_changes_nothing() {
         let (mut store, key) = filled(&dir, 20);
         if died {
             store.crash();
-            reboot(&dir.path().join(crate::testing::session("A").file_name()));
+            reboot(&directory(dir.path()));
         } else {
             store.close(key).unwrap();
         }
@@ -123,7 +123,7 @@ fn a_change_says_how_many_messages_that_wait_are_not_sent_because_of_it() {
 
     turn(&mut store, key, &[waiting(4), waiting(5)]);
     store.crash();
-    reboot(&dir.path().join(crate::testing::session("A").file_name()));
+    reboot(&directory(dir.path()));
     let in_doubt = change(dir.path(), set(Some(40), None), "jane", "agreed", true).unwrap();
     assert_eq!((in_doubt.not_sent, in_doubt.given_up.is_some()), (2, true));
 }
@@ -133,7 +133,7 @@ fn next_num_out_never_goes_down_also_below_what_a_power_loss_may_have_used() {
     let dir = TempDir::new("set-lower");
     let (mut store, _) = filled(&dir, 20);
     store.crash();
-    reboot(&dir.path().join(crate::testing::session("A").file_name()));
+    reboot(&directory(dir.path()));
     let refused = change(dir.path(), set(None, Some(100)), "jane", "agreed", true).unwrap_err();
     assert!(refused.to_string().contains("cannot go down to 100"), "{refused}");
     assert_eq!(verify(dir.path()).unwrap()[0].records.adjust, 0);

@@ -82,7 +82,7 @@ const ALL: std::ops::RangeInclusive<SeqNum> = SeqNum(1)..=SeqNum::MAX;
 fn a_journal_that_is_opened_lazily_is_created_with_its_first_committed_record() {
     let dir = TempDir::new("lazy");
     let mut store = DirectoryStore::new(dir.path());
-    let place = dir.path().join(session("A").file_name());
+    let place = directory(dir.path());
     for n in 0..3 {
         let key = key(n);
         assert_eq!(store.open_lazily(key, &session("A")).unwrap(), Recovered::default());
@@ -279,7 +279,7 @@ fn a_session_that_is_closed_before_its_journal_is_there_keeps_its_numbers() {
         let mut store = DirectoryStore::new(dir.path());
         let recovered = store.open(A, &session("A")).unwrap();
         assert_eq!((recovered.next_in, recovered.next_out), (SeqNum(2), SeqNum(2)));
-        std::fs::remove_dir_all(dir.path().join(session("A").file_name())).unwrap();
+        std::fs::remove_dir_all(directory(dir.path())).unwrap();
     }
 }
 
@@ -290,7 +290,7 @@ fn a_journal_that_another_process_has_created_meanwhile_is_not_appended_to() {
     early.open(A, &session("A")).unwrap();
     commit(&mut early, A, &[outbound(1, b"x")]);
     for expects_lock in [true, false] {
-        let place = dir.path().join(session("A").file_name());
+        let place = directory(dir.path());
         let aside = dir.path().join("aside");
         std::fs::rename(&place, &aside).unwrap();
         late.open_lazily(A, &session("A")).unwrap();
@@ -420,7 +420,7 @@ fn a_journal_that_a_process_has_created_that_died_meanwhile_is_opened_like_one()
     let [mut late, mut early] = [(); 2].map(|()| DirectoryStore::new(dir.path()));
     late.open_lazily(A, &session("A")).unwrap();
     early.open(A, &session("A")).unwrap();
-    wait_for_creation(&dir.path().join(session("A").file_name()));
+    wait_for_creation(&directory(dir.path()));
     early.crash();
     drop(early);
     commit(&mut late, A, &[outbound(1, b"x")]);

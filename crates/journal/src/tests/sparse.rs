@@ -13,10 +13,6 @@ use super::*;
 use crate::inspect::{adopt, repair};
 use crate::testing::{Hook, Operation, TempDir, outbound};
 
-fn directory(base: &Path) -> PathBuf {
-    base.join(session("A").file_name())
-}
-
 /// Returns the live segments and the head.
 fn files(base: &Path) -> Vec<PathBuf> {
     let numbers = crate::files::segments_in(&directory(base)).unwrap();
