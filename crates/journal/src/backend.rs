@@ -58,9 +58,13 @@ impl Backend for System {
             Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
                 fill(file, length)
             }
-            // XFS wants room before it looks whether the blocks are there.
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
-                if file.metadata()?.blocks() * 512 >= length { Ok(()) } else { Err(error) }
+            // XFS wants room, and quota, before it looks whether the blocks are there.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) =>
+            {
+                let metadata = file.metadata()?;
+                let is_whole = metadata.len() >= length && metadata.blocks() * 512 >= length;
+                if is_whole { Ok(()) } else { Err(error) }
             }
             done => done,
         }

@@ -65,12 +65,11 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
     let Some(head) = files.head().cloned() else { return Err(damaged("there is no journal".to_owned())) };
     let closed = head.state == HeadState::Clean;
     let mark = head.mark.max(scan.ledger.next_out);
-    let generation = head.generation.max(scan.ledger.generation);
     let adopted = Adopted {
         directory: directory.to_owned(),
         session: head.session.clone(),
         was_copy,
-        next_in: files.next_in(&scan, generation),
+        next_in: files.next_in(&scan),
         next_out: if closed && was_copy { head.mark } else { mark },
     };
     if was_copy && act {

@@ -32,7 +32,7 @@ pub struct SessionReport {
     pub records: Counts,
     /// Number of committed turns.
     pub turns: u64,
-    /// The current generation.
+    /// The generation in which the next start continues: the head may know one whose reset is lost.
     pub generation: Generation,
     /// When the current generation began.
     pub since: Option<Utc>,
@@ -155,9 +155,9 @@ fn report(journal: &SessionJournal) -> SessionReport {
         session: files.session().cloned(),
         records: counts,
         turns: scan.turns,
-        generation: scan.ledger.generation,
+        generation: files.generation(scan),
         since: scan.ledger.since,
-        next_in: files.next_in(scan, scan.ledger.generation),
+        next_in: files.next_in(scan),
         next_out: scan.ledger.next_out,
         attempts: scan.ledger.attempts,
         waiting: scan.ledger.waiting.count,

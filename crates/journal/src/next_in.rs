@@ -23,13 +23,19 @@ pub(crate) fn latest(generation: Generation, floors: impl IntoIterator<Item = Fl
 }
 
 impl Files {
-    /// Returns NextNumIn in `generation`, as a start continues.
+    /// Returns the generation in which a start continues. The head may know one whose reset is
+    /// lost.
+    pub(crate) fn generation(&self, scan: &Scan) -> Generation {
+        self.head().map_or(scan.ledger.generation, |head| head.generation.max(scan.ledger.generation))
+    }
+
+    /// Returns NextNumIn, as a start continues.
     ///
     /// The floor's slots do not count: after a power loss they may be ahead of the records, and
     /// the counterparty sends again what these do not have. Those of a session whose process died
     /// are as far as the records, or the journal is damaged.
-    pub(crate) fn next_in(&self, scan: &Scan, generation: Generation) -> SeqNum {
+    pub(crate) fn next_in(&self, scan: &Scan) -> SeqNum {
         let made = self.head().and_then(|head| head.made).map(|made| made.floor);
-        latest(generation, [self.reached(scan)].into_iter().chain(made))
+        latest(self.generation(scan), [self.reached(scan)].into_iter().chain(made))
     }
 }

@@ -95,9 +95,9 @@ impl Continuation {
         let died_with_machine = head.state == HeadState::InUse && !same_boot;
         let lost = scan.torn || (files.segments.is_empty() && head.made.is_none());
         let known = scan.ledger.next_out;
-        let generation = head.generation.max(scan.ledger.generation);
+        let generation = files.generation(scan);
         let lost_reset = generation > scan.ledger.generation;
-        let next_in = files.next_in(scan, generation);
+        let next_in = files.next_in(scan);
         let at_mark = lost || died_with_machine || head.state != HeadState::InUse || lost_reset;
         let next_out = if at_mark { head.mark.max(known) } else { known };
         // With a lost reset, all numbers below the mark may be those of the new generation.

@@ -108,7 +108,7 @@ fn one(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Repaired, St
         session: plan.owner.session.clone(),
         done: Vec::new(),
         kept: Vec::new(),
-        next_in: if damaged { plan.next_in } else { files.next_in(&scan, scan.ledger.generation) },
+        next_in: if damaged { plan.next_in } else { files.next_in(&scan) },
         next_out: if damaged { plan.mark } else { scan.ledger.next_out },
     };
     if damaged {

@@ -6,13 +6,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{RecordKind, Store};
+use fixbolt_session::store::{Generation, RecordKind, Store};
 
 use super::*;
 use crate::JournalReader;
 use crate::inspect::{Change, adopt, change, repair, verify};
 use crate::segment::file_name;
-use crate::testing::{TempDir, inbound, outbound, reboot};
+use crate::testing::{TempDir, head_in, inbound, outbound, reboot, reset};
 
 /// Receives 301 messages, closes cleanly, so that the head says 302, and is lowered to 22.
 fn lowered(base: &Path) -> (DirectoryStore, SessionKey) {
@@ -113,6 +113,29 @@ fn a_lowered_next_num_in_whose_record_is_lost_is_in_the_floor() {
     assert_eq!(open(&mut store).1.next_in, SeqNum(22));
     store.crash();
     assert_eq!(everywhere(dir.path()), [22; 3]);
+}
+
+#[test]
+fn after_a_reset_that_only_the_head_knows_verify_and_repair_say_what_the_start_continues_with() {
+    let dir = TempDir::new("lowered-reset");
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    for n in 1..=301 {
+        turn(&mut store, key, &[inbound(n, &body(n))]);
+    }
+    turn(&mut store, key, &[reset(1, 1)]);
+    while head_in(&directory(dir.path())).generation != Generation(1) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    store.crash();
+    damage(dir.path(), 0, 0, &[0; 256]);
+    reboot(&directory(dir.path()));
+    let report = &verify(dir.path()).unwrap()[0];
+    assert_eq!((&report.damage, report.generation, report.next_in), (&vec![], Generation(1), SeqNum(1)));
+    let refused = repair(dir.path(), Some(SeqNum(302))).unwrap_err().to_string();
+    assert!(refused.ends_with("the next message expected is 1"), "{refused}");
+    let recovered = open(&mut store).1;
+    assert_eq!((recovered.generation, recovered.next_in), (Generation(1), SeqNum(1)));
 }
 
 #[test]
