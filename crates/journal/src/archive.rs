@@ -6,7 +6,6 @@
 //! interrupted, and a file that is missing from the archive is never missed.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,60 +15,13 @@ use fixbolt_session::store::{Generation, RecordKind, StoreError};
 use crate::aside::free_name;
 use crate::backend::{Backend, failed};
 use crate::checkpoint::Checkpoint;
-use crate::files::{Files, SegmentFile, segments_in};
-use crate::head_copy::Head;
+use crate::disk_space::size_on_disk;
+use crate::files::Files;
 use crate::layout::{Header, Kind, SEGMENT_HEADER};
-use crate::segment::file_name;
-
-/// The directory, below the session's.
-const ARCHIVE: &str = "archive";
-
-/// How long archived segments are kept. Without limits, which is the default, nothing is deleted.
-///
-/// Deleting begins with the oldest segment and goes on as long as one of the limits is exceeded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Retention {
-    /// How many closed generations are kept. A segment is deleted once all of its generations are
-    /// older.
-    pub generations: Option<u32>,
-    /// How long messages are kept after the last one in their segment was stored. Nothing is
-    /// deleted because of its age in the first five minutes after a start, nor in those after a
-    /// jump of the wall clock.
-    pub age: Option<Duration>,
-    /// Maximum size of a session's archive on disk, in bytes.
-    pub bytes: Option<u64>,
-}
-
-/// Returns the path of an archived segment below the session's directory.
-pub(crate) fn name(number: u32) -> String {
-    format!("{ARCHIVE}/{}", file_name(number))
-}
-
-/// Returns the number of the first segment that is not archived, according to the head, or else to
-/// what is there: `live` has the numbers of the segments in the session's directory.
-pub(crate) fn first_segment(directory: &Path, head: Option<&Head>, live: &[u32]) -> Result<u32, StoreError> {
-    let said = head.map(Head::first);
-    if let Some(first) = said
-        && (live.is_empty() || live.contains(&first))
-    {
-        return Ok(first);
-    }
-    let archived = match segments_in(&directory.join(ARCHIVE)) {
-        Err(_) if !directory.join(ARCHIVE).exists() => return Ok(said.unwrap_or(1)),
-        other => other?,
-    };
-    // Of an older head, or of one that is lost.
-    let after = archived.last().map(|last| last.saturating_add(1));
-    let lowest = said.or(after).or(live.first().copied()).unwrap_or(1);
-    Ok(after.filter(|after| live.contains(after)).unwrap_or(lowest))
-}
-
-/// Returns the last segment in the archive, for when nothing else is left of a journal.
-#[cfg(feature = "inspect")]
-pub(crate) fn last(directory: &Path) -> Option<SegmentFile> {
-    let number = *segments_in(&directory.join(ARCHIVE)).ok()?.last()?;
-    SegmentFile::open(directory, name(number), number, false).ok()?
-}
+use crate::limits::Retention;
+use crate::listing::segments_in;
+use crate::names::{ARCHIVE, archived_name, file_name};
+use crate::segment_file::SegmentFile;
 
 /// Returns the last segment up to `needed` before which everything can be archived: a start must be
 /// able to begin with it.
@@ -161,7 +113,7 @@ pub(crate) fn expire(
     let numbers = segments_in(&directory.join(ARCHIVE))?.into_iter().filter(|number| *number < first);
     let archived: Vec<(PathBuf, u32, u64)> = numbers
         .map(|number| {
-            let path = directory.join(name(number));
+            let path = directory.join(archived_name(number));
             let bytes = size_on_disk(&path);
             (path, number, bytes)
         })
@@ -226,37 +178,10 @@ impl End {
     fn of(directory: &Path, number: u32, first: u32) -> Option<Self> {
         (number + 1..=first).find_map(|next| {
             let open = |name| SegmentFile::open(directory, name, next, false).ok().flatten();
-            let next = open(name(next)).or_else(|| open(file_name(next)))?;
+            let next = open(archived_name(next)).or_else(|| open(file_name(next)))?;
             let header = next.header.as_ref()?;
             let (checkpoint, _) = next.checkpoint(header.salt)?;
             Some(Self { generation: checkpoint.generation, at: checkpoint.utc.max(header.created) })
         })
-    }
-}
-
-/// Returns the disk space that a session's segments take, archived or not, in bytes. An archive
-/// that cannot be read is not missed.
-pub(crate) fn on_disk(directory: &Path) -> Result<u64, StoreError> {
-    let size = |name: String| size_on_disk(&directory.join(name));
-    let live = segments_in(directory)?.into_iter().map(file_name);
-    let archived = segments_in(&directory.join(ARCHIVE)).unwrap_or_default().into_iter().map(name);
-    Ok(live.chain(archived).map(size).sum())
-}
-
-/// Returns the disk space that a file takes; 0 if it is gone.
-pub(crate) fn size_on_disk(path: &Path) -> u64 {
-    // In blocks of 512 bytes, whatever the file system's are.
-    std::fs::metadata(path).map_or(0, |metadata| metadata.blocks() * 512)
-}
-
-impl SegmentFile {
-    /// Returns where the last byte is that is not zero, and the padding of its record after it.
-    pub(crate) fn used(&self) -> usize {
-        let bytes = self.bytes();
-        let zeros = [0; 4096];
-        let end = bytes.rchunks(4096).position(|chunk| chunk != &zeros[..chunk.len()]);
-        let end = end.map_or(0, |pages| bytes.len() - 4096 * pages);
-        let last = bytes[..end].iter().rposition(|b| *b != 0).map_or(0, |last| last + 1);
-        last.next_multiple_of(8).min(bytes.len())
     }
 }

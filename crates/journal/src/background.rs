@@ -15,11 +15,11 @@ use fixbolt_session::store::{Recovered, SessionKey, StoreError};
 use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::backend::Backend;
-use crate::creation::Base;
-use crate::directory::Open;
+use crate::base::Base;
+use crate::limits::Limits;
 use crate::log::Log;
-use crate::recover::{Limits, Opening};
-use crate::shared::lock;
+use crate::mutex::lock;
+use crate::recover::Opening;
 
 /// A store's access to the thread; dropping it waits until what the store has asked for is done.
 pub(crate) struct Background {
@@ -66,9 +66,15 @@ struct Task {
 
 enum Work {
     Create(NewJournal, oneshot::Sender<Result<Box<Log>, StoreError>>),
-    Close(Open, oneshot::Sender<Result<(), StoreError>>),
+    Close(Closing, oneshot::Sender<Result<(), StoreError>>),
     /// Answers once everything before it is done.
     Rest(oneshot::Sender<()>),
+}
+
+/// A session whose journal is to be closed.
+pub(crate) struct Closing {
+    pub(crate) session: SessionId,
+    pub(crate) close: Box<dyn FnOnce() -> Result<(), StoreError> + Send>,
 }
 
 /// A journal that does not exist yet.
@@ -124,9 +130,9 @@ impl Background {
     }
 
     /// Has the journal of a session closed.
-    pub(crate) fn close(&self, open: Open, waker: Option<Arc<dyn WorkerWaker>>) -> Answer<()> {
+    pub(crate) fn close(&self, closing: Closing, waker: Option<Arc<dyn WorkerWaker>>) -> Answer<()> {
         let (answer, receiver) = oneshot::channel();
-        self.send(Work::Close(open, answer), waker);
+        self.send(Work::Close(closing, answer), waker);
         receiver
     }
 
@@ -151,7 +157,7 @@ impl Files {
     fn start() -> Result<Self, StoreError> {
         let tasks = Arc::new(Tasks::default());
         let taken = TasksOfThread(Arc::clone(&tasks));
-        let thread = crate::thread::start(NAME, Box::new(move || run(&taken)))?;
+        let thread = crate::spawn::start(NAME, Box::new(move || run(&taken)))?;
         Ok(Self { tasks, thread: Some(thread), process: std::process::id() })
     }
 
@@ -236,7 +242,7 @@ fn run(tasks: &TasksOfThread) {
                     let made = step("creating", &creation.session, || creation.begin());
                     creations.push((creation, made, answer, left, waker));
                 }
-                Work::Close(open, answer) => closings.push((open, answer, left, waker)),
+                Work::Close(closing, answer) => closings.push((closing, answer, left, waker)),
                 Work::Rest(answer) => resting.push((answer, left)),
             }
         }
@@ -260,9 +266,8 @@ fn run(tasks: &TasksOfThread) {
             let _ = answer.send(made);
             done(&left, waker);
         }
-        for (open, answer, left, waker) in closings {
-            let session = open.session.clone();
-            let _ = answer.send(step("closing", &session, || open.close()));
+        for (Closing { session, close }, answer, left, waker) in closings {
+            let _ = answer.send(step("closing", &session, close));
             done(&left, waker);
         }
         for (answer, left) in resting {

@@ -9,7 +9,8 @@ use fixbolt_session::store::StoreError;
 
 use crate::archive;
 use crate::backend::{Backend, System, failed};
-use crate::files::{Files, session_directories};
+use crate::directories::session_directories;
+use crate::files::Files;
 use crate::floor::FLOOR_SLOTS;
 use crate::head::HeadFile;
 use crate::head_copy::{HEAD_COPIES, HEAD_LENGTH, HeadState};

@@ -13,15 +13,15 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
 use fixbolt_session::{SessionId, WorkerWaker};
 
-use crate::archive::Retention;
 use crate::backend::{Backend, System, failed};
-use crate::background::{Answer, Background, NewJournal};
-use crate::creation::Base;
+use crate::background::{Answer, Background, Closing, NewJournal};
+use crate::base::Base;
+use crate::limits::{self, Limits, Retention};
 use crate::log::Log;
-use crate::pending::{Pending, gone};
-use crate::recover::{Limits, Opening};
 #[cfg(test)]
-use crate::shared::lock;
+use crate::mutex::lock;
+use crate::pending::{Pending, gone};
+use crate::recover::Opening;
 use crate::thread::StoreThreads;
 
 /// A store with a journal for each session, in its own directory below one base directory.
@@ -105,10 +105,10 @@ const MOST_LEFT: usize = 64;
 
 impl DirectoryStore {
     /// Default size of a session's first segment, in bytes.
-    pub const SMALLEST_SEGMENT: u64 = 64 << 10;
+    pub const SMALLEST_SEGMENT: u64 = limits::SMALLEST_SEGMENT;
     /// Default maximum size of a session's segments, in bytes. Opening a journal reads the last
     /// one.
-    pub const LARGEST_SEGMENT: u64 = 32 << 20;
+    pub const LARGEST_SEGMENT: u64 = limits::LARGEST_SEGMENT;
 
     /// Creates a store under `base`, which is created when the first session is opened.
     #[must_use]
@@ -425,7 +425,7 @@ impl DirectoryStore {
     #[cfg(test)]
     pub(crate) fn archive(&mut self, session: SessionKey) {
         let now = std::time::Instant::now();
-        self.history(session, now).look(now, crate::lock::now()).unwrap();
+        self.history(session, now).look(now, crate::clock::now()).unwrap();
     }
 
     /// Returns another one that does what is done about the past of a session.
@@ -516,8 +516,9 @@ impl Store for DirectoryStore {
         }
         match background(&mut self.background) {
             Ok(background) => {
-                let id = open.session.clone();
-                self.closing.push((id, background.close(open, self.waker.clone())));
+                let session = open.session.clone();
+                let closing = Closing { session: session.clone(), close: Box::new(|| open.close()) };
+                self.closing.push((session, background.close(closing, self.waker.clone())));
                 Ok(())
             }
             Err(_) => open.close(),
@@ -763,7 +764,7 @@ impl Drop for DirectoryStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::RESERVE;
+    use crate::reserve::RESERVE;
     use crate::testing::{TempDir, head_in, key, outbound, reset, session};
 
     #[test]

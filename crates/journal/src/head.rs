@@ -12,13 +12,11 @@ use std::sync::Arc;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::{Backend, failed};
-use crate::floor::{FLOOR_SLOTS, Floor, FloorWriter};
+use crate::floor::{FLOOR_SLOTS, Floor};
+use crate::floor_writer::FloorWriter;
 use crate::head_copy::{HEAD_COPIES, HEAD_LENGTH, Head, Made};
 use crate::identity::{JournalId, Place};
-
-/// The names of the file, and of one that is being created.
-pub(crate) const HEAD: &str = "head";
-pub(crate) const NEW_HEAD: &str = "head.new";
+use crate::names::{HEAD, NEW_HEAD};
 
 /// The head file of one session.
 pub(crate) struct HeadFile {
@@ -177,17 +175,4 @@ impl HeadFound {
     pub(crate) fn head(&self) -> Option<&Head> {
         self.copies.iter().flatten().max_by_key(|head| head.serial)
     }
-}
-
-/// Returns the boot identifier of the machine, or zeros if the system has none.
-pub(crate) fn boot_id() -> [u8; 16] {
-    let mut id = [0; 16];
-    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let digits: Vec<u8> = text.bytes().filter_map(|b| char::from(b).to_digit(16)).map(|d| d as u8).collect();
-    if digits.len() == 32 {
-        for (byte, pair) in id.iter_mut().zip(digits.chunks(2)) {
-            *byte = pair[0] << 4 | pair[1];
-        }
-    }
-    id
 }

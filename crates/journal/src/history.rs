@@ -12,12 +12,14 @@ use fixbolt_session::runtime::mono;
 use fixbolt_session::store::{Generation, StoreError};
 use fixbolt_session::{Clock, ClockWatch, Now, Utc};
 
-use crate::archive::{self, Expiry, Retention};
+use crate::archive::{self, Expiry};
 use crate::backend::Backend;
+use crate::clock::now as clock;
 use crate::files::Files;
-use crate::lock::now as clock;
-use crate::shared::{Shared, lock};
-use crate::thread::{Next, Pace, Work};
+use crate::limits::Retention;
+use crate::mutex::lock;
+use crate::shared::Shared;
+use crate::work::{Next, Pace, Work};
 
 /// What is done about the past of a session.
 pub(crate) struct History {

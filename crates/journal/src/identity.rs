@@ -4,13 +4,12 @@
 //! directory and of the head file, which no copy has in common with its original: a copied or
 //! restored journal says so instead of using its sequence numbers again.
 
-use std::fmt;
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, Hasher};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
+use std::{fmt, io};
 
 /// The random identity of a journal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

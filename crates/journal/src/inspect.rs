@@ -10,12 +10,12 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Generation, RecordKind, StoreError};
 use fixbolt_session::{SessionId, Utc};
 
-use crate::archive::size_on_disk;
+use crate::disk_space::size_on_disk;
 use crate::head_copy::{HEAD_COPIES, HeadState};
 use crate::layout::SEGMENT_HEADER;
 use crate::lock::holder;
+use crate::names::file_name;
 use crate::reader::{JournalReader, SessionJournal};
-use crate::segment::file_name;
 
 pub use crate::copies::{Adopted, adopt, backup};
 pub use crate::operate::{Change, Changed, change};

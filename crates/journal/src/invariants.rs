@@ -8,7 +8,8 @@ use std::sync::atomic::Ordering;
 
 use crate::layout::{SEGMENT_HEADER, u64_at};
 use crate::log::Log;
-use crate::shared::{MOST_FINDINGS, Shared, lock};
+use crate::mutex::lock;
+use crate::shared::{MOST_FINDINGS, Shared};
 
 impl Log {
     /// Checks what holds on the session's thread between two turns, if the journal is not damaged.
@@ -115,8 +116,9 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::backend::{Backend, System};
-    use crate::creation::Base;
-    use crate::recover::{Limits, Opening};
+    use crate::base::Base;
+    use crate::limits::Limits;
+    use crate::recover::Opening;
     use crate::testing::{TempDir, key, outbound, session};
 
     /// Returns a new journal, which no thread looks after.

@@ -10,15 +10,14 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::{Backend, failed};
-use crate::files::segments_in;
-use crate::head::HEAD;
+use crate::clock::{now, text_of};
 use crate::identity::JournalId;
+use crate::listing::segments_in;
+use crate::names::{HEAD, NEW_NOTE, NOTE};
 
 /// A held lock, which is released when dropped.
 #[derive(Debug)]
@@ -41,9 +40,6 @@ pub(crate) struct Note {
     /// The journal that was made in this directory, as text.
     journal: Option<String>,
 }
-
-const NOTE: &str = "lock";
-pub(crate) const NEW_NOTE: &str = "lock.new";
 
 impl Lock {
     /// Takes the lock of `directory`, which must exist.
@@ -206,30 +202,6 @@ fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// Returns the time of the system's clock.
-pub(crate) fn now() -> Utc {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Utc(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
-}
-
-/// Returns the time as `2026-11-21T20:45:00Z`.
-pub(crate) fn text_of(time: Utc) -> String {
-    let seconds = time.0 / 1_000_000_000;
-    let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
-    // Civil date from days since 1970-01-01 (proleptic Gregorian calendar, years counted from
-    // March).
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,12 +260,5 @@ mod tests {
         assert_eq!(journal_in(dir.path()), None);
         std::fs::create_dir(dir.path().join(NOTE)).unwrap();
         assert_eq!(journal_in(dir.path()), Some("unknown".to_owned()));
-    }
-
-    #[test]
-    fn times_are_written_as_the_calendar_has_them() {
-        assert_eq!(text_of(Utc(0)), "1970-01-01T00:00:00Z");
-        assert_eq!(text_of(Utc(951_782_400_000_000_000)), "2000-02-29T00:00:00Z");
-        assert_eq!(text_of(Utc(1_795_297_199_999_999_999)), "2026-11-21T21:39:59Z");
     }
 }

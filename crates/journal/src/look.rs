@@ -8,15 +8,15 @@ use std::path::Path;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
-use crate::archive::first_segment;
 use crate::backend::failed;
+use crate::continuation::why_halted;
 use crate::directory::DirectoryStore;
-use crate::files::{Files, segments_in};
-use crate::head::{HEAD, HeadFound, NEW_HEAD};
-use crate::lock::{NEW_NOTE, held};
+use crate::files::Files;
+use crate::head::HeadFound;
+use crate::listing::{first_segment, segments_in};
+use crate::lock::held;
 use crate::mapping::KEPT;
-use crate::recover::why_halted;
-use crate::segment::file_name;
+use crate::names::{HEAD, NEW_HEAD, NEW_NOTE, file_name};
 use crate::system_calls::{is_of_the_kernel, is_root, may, room};
 
 impl DirectoryStore {

@@ -10,10 +10,11 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use crate::bell::Task;
 use crate::log::Log;
 use crate::segment::PAGE;
 use crate::system_calls::waits;
-use crate::thread::Task;
+use crate::wanted::Wanted;
 
 /// Bytes to make ready to write, at most, and at first: a session that writes little needs little.
 pub(crate) const AHEAD: usize = 256 << 10;
@@ -28,23 +29,6 @@ const LEFT_FOR: Duration = Duration::from_secs(1);
 /// How much is stored before `fixbolt-sync` is rung for, which gives finished pages back to the
 /// system.
 const GIVEN_BACK: usize = 8 << 20;
-
-/// What a session's thread wants done.
-#[derive(Default)]
-pub(crate) struct Wanted {
-    /// Whether pages are to be made ready.
-    pages: bool,
-    /// The threads to be rung for, by [`Task::bit`].
-    threads: u8,
-    /// Whether the store knows that anything is wanted.
-    is_known: bool,
-    /// The number of the segment after which the next one was asked for.
-    segment_after: u32,
-    /// Of the parts of [`GIVEN_BACK`] bytes, the one in which `fixbolt-sync` was last rung for.
-    part: (u32, usize),
-    /// Pages are made ready by `fixbolt-store` until then.
-    left_until: Option<Instant>,
-}
 
 impl Log {
     /// Notes that the store knows that something is wanted.

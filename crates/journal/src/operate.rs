@@ -11,9 +11,10 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, RecordKind, StoreError};
 
 use crate::backend::{Backend, System};
-use crate::files::{Files, session_directories};
+use crate::continuation::Continuation;
+use crate::directories::session_directories;
+use crate::files::Files;
 use crate::lock::Lock;
-use crate::recover::Continuation;
 use crate::stopped::{Note, record};
 
 /// A change of a session's sequence numbers.

@@ -14,8 +14,9 @@ use fixbolt_session::store::StoreError;
 use crate::layout::SEGMENT_HEADER;
 use crate::look_ahead::{AHEAD, FIRST};
 use crate::mapping::MappingAhead;
-use crate::shared::{Shared, lock};
-use crate::thread::{Next, Pace, Work};
+use crate::mutex::lock;
+use crate::shared::Shared;
+use crate::work::{Next, Pace, Work};
 
 /// Segments and pages of one session.
 pub(crate) struct Preparation {

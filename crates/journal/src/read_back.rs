@@ -6,18 +6,12 @@ use std::sync::atomic::Ordering;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, StoreError};
 
+use crate::cursor::Cursor;
 use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER};
 use crate::ledger::is_original;
 use crate::log::Log;
+use crate::names::file_name;
 use crate::scan::{RecordAddress, next_record};
-use crate::segment::file_name;
-
-/// The position after the message that was read last.
-#[derive(Clone, Copy)]
-pub(crate) struct Cursor {
-    number: (Generation, SeqNum),
-    pub(crate) after: RecordAddress,
-}
 
 impl Log {
     /// Returns the first original outbound message of `generation` in `range`.

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use fixbolt_session::SessionId;
 use fixbolt_session::store::{Generation, Record, StoreError};
 
-use crate::files::{Files, session_directories};
+use crate::directories::session_directories;
+use crate::files::Files;
 use crate::floor::Floor;
 use crate::head::HeadFound;
 use crate::head_copy::{Head, HeadState};
 use crate::layout::Header;
+use crate::names::file_name;
 use crate::scan::{RecordAddress, Scan};
-use crate::segment::file_name;
 
 /// The journals of one directory, read-only.
 pub struct JournalReader {

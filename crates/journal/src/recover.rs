@@ -5,11 +5,9 @@
 //! reading and refuses appends until `repair`.
 
 use std::fs::File;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
@@ -17,25 +15,32 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{Mono, SendError, SessionId};
 
-use crate::DirectoryStore;
-use crate::archive::Retention;
 use crate::aside::{free_name, keep_copy};
 use crate::backend::{Backend, failed};
-use crate::creation::{Base, Creation};
+use crate::base::Base;
+use crate::boot::boot_id;
+use crate::clock;
+use crate::continuation::{Continuation, why_halted};
+use crate::creation::Creation;
+use crate::disk_space::Quota;
 use crate::files::Files;
 use crate::floor::Floor;
-use crate::head::{HeadFile, boot_id};
+use crate::head::HeadFile;
 use crate::head_copy::{Head, HeadState};
 use crate::identity::{JournalId, random};
-use crate::index::Indexes;
+use crate::indexes::Indexes;
 use crate::layout::SEGMENT_HEADER;
 use crate::ledger::Ledger;
-use crate::lock::{self, Lock};
-use crate::log::{Log, RESERVE};
-use crate::look_ahead::Wanted;
+use crate::limits::Limits;
+use crate::lock::Lock;
+use crate::log::Log;
+use crate::names::file_name;
+use crate::reserve::RESERVE;
 use crate::scan::{RecordAddress, Scan};
-use crate::segment::{Quota, Segment, SegmentMaker, file_name};
+use crate::segment::Segment;
+use crate::segment_maker::SegmentMaker;
 use crate::shared::{Shared, SyncedMark};
+use crate::wanted::Wanted;
 
 /// What determines how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
@@ -48,87 +53,9 @@ pub(crate) struct Opening<'o> {
     pub(crate) limits: Limits,
 }
 
-/// How much disk space a journal takes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// Smallest and largest segment, in bytes.
-    pub(crate) sizes: (u64, u64),
-    pub(crate) retention: Retention,
-    /// All segments of a session, in bytes.
-    pub(crate) quota: Option<u64>,
-    /// How often to look for closed segments.
-    pub(crate) look: Duration,
-}
-
-impl Limits {
-    /// The limits of a store without settings.
-    pub(crate) const DEFAULT: Self = Self {
-        sizes: (DirectoryStore::SMALLEST_SEGMENT, DirectoryStore::LARGEST_SEGMENT),
-        retention: Retention { generations: None, age: None, bytes: None },
-        quota: None,
-        look: Duration::from_secs(1),
-    };
-}
-
-/// Where the sequence numbers of a consistent journal continue.
-pub(crate) struct Continuation {
-    pub(crate) generation: Generation,
-    pub(crate) next_in: SeqNum,
-    /// NextNumOut: the mark unless every record is known to be there.
-    pub(crate) next_out: SeqNum,
-    /// Outbound sequence numbers that may have been used and are not in the records.
-    pub(crate) given_up: Option<RangeInclusive<SeqNum>>,
-    /// The oldest messages that wait for a throttle, as many as may have used these numbers.
-    pub(crate) in_doubt: Option<RangeInclusive<u64>>,
-    /// Records at the end are missing or incomplete.
-    lost: bool,
-    died_with_machine: bool,
-    /// The head knows a reset whose record is lost.
-    lost_reset: bool,
-}
-
-impl Continuation {
-    /// Returns where the journal with this head continues.
-    pub(crate) fn of(files: &Files, scan: &Scan, head: &Head) -> Self {
-        let boot = boot_id();
-        let same_boot = head.boot == boot && boot != [0; 16];
-        let died_with_machine = head.state == HeadState::InUse && !same_boot;
-        let lost = scan.torn || (files.segments.is_empty() && head.made.is_none());
-        let known = scan.ledger.next_out;
-        let generation = files.generation(scan);
-        let lost_reset = generation > scan.ledger.generation;
-        let next_in = files.next_in(scan);
-        let at_mark = lost || died_with_machine || head.state != HeadState::InUse || lost_reset;
-        let next_out = if at_mark { head.mark.max(known) } else { known };
-        // With a lost reset, all numbers below the mark may be those of the new generation.
-        let unsure_from = if lost_reset { SeqNum::ONE } else { known };
-        let given_up = (next_out > unsure_from).then(|| unsure_from..=next_out.previous());
-        let (waiting, first) = (scan.ledger.waiting, scan.ledger.waiting.first());
-        let in_doubt = given_up.as_ref().filter(|_| waiting.count > 0).map(|range| {
-            let most = range.end().0 - range.start().0;
-            // A reset ends the wait of all.
-            let last = if lost_reset { waiting.last } else { waiting.last.min(first + most) };
-            first..=last
-        });
-        Self { generation, next_in, next_out, given_up, in_doubt, lost, died_with_machine, lost_reset }
-    }
-}
-
 /// Added to the number of the last turn after an unclean end: no uncommitted turn whose bytes a
 /// power loss may bring back has a number this high.
 const TURNS_AFTER_DEATH: u64 = 1 << 32;
-
-/// Returns why a session with these files is halted when it is opened, and the command that ends
-/// that.
-pub(crate) fn why_halted(files: &Files, scan: &Scan, session: &SessionId) -> Option<String> {
-    let damage = files.damage(scan, Some(session));
-    let (found, way_out) = match files.is_copy() {
-        _ if !damage.is_empty() => (damage.join("; "), "repair"),
-        Some(copy) => (copy, "adopt"),
-        None => return None,
-    };
-    Some(format!("{found}; see `fixbolt journal {way_out} {}`", files.directory.display()))
-}
 
 impl Opening<'_> {
     /// Opens or creates the journal. Also returns the number of the last turn.
@@ -292,7 +219,7 @@ impl Opening<'_> {
                 next_in: ledger.next_in,
                 connection: ledger.connection,
                 cause: None,
-                utc: lock::now(),
+                utc: clock::now(),
                 mono: Mono::default(),
                 body: body.as_bytes(),
             };
@@ -312,7 +239,7 @@ impl Opening<'_> {
         shared.next_out.store(next_out.0, Ordering::Relaxed);
         if adjusts || found.state == HeadState::Cut || died_with_machine {
             log.mark = next_out.0.saturating_add(RESERVE);
-            shared.advance_mark(&mut crate::shared::lock(&shared.head), generation, SeqNum(log.mark))?;
+            shared.advance_mark(&mut crate::mutex::lock(&shared.head), generation, SeqNum(log.mark))?;
         } else {
             // The head on disk is right until something is appended.
             log.mark = 0;

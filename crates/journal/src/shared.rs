@@ -3,20 +3,22 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::WorkerWaker;
 use fixbolt_session::store::{Generation, SessionKey, StoreError};
 
+use crate::bell::{Bells, Task};
 use crate::creation::Creation;
 use crate::head::HeadFile;
 use crate::head_copy::HeadState;
+use crate::limits::Limits;
 use crate::lock::DirectoryWatch;
 use crate::mapping::MappingAhead;
-use crate::recover::Limits;
-use crate::segment::{Segment, SegmentMaker};
-use crate::thread::{Bells, Task};
+use crate::mutex::lock;
+use crate::segment::Segment;
+use crate::segment_maker::SegmentMaker;
 
 /// What the session's thread and the store's threads share about a session.
 pub(crate) struct Shared {
@@ -120,11 +122,6 @@ pub(crate) struct Found {
 
 /// Damages that are reported at most; a repair lists all.
 pub(crate) const MOST_FINDINGS: usize = 64;
-
-/// Locks a mutex. Poisoning is ignored, as the values are only ever replaced as a whole.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Shared {
     /// Reports a failure to the store and wakes its worker. Only the first failure is kept.

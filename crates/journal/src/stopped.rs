@@ -10,10 +10,12 @@ use fixbolt_session::store::{Record, RecordFlags, RecordKind, Recovered, StoreEr
 use fixbolt_session::{Mono, SessionId};
 
 use crate::backend::Backend;
-use crate::creation::Base;
+use crate::base::Base;
+use crate::clock;
 use crate::ledger::Ledger;
-use crate::lock::{self, Lock};
-use crate::recover::{Limits, Opening};
+use crate::limits::Limits;
+use crate::lock::Lock;
+use crate::recover::Opening;
 
 /// What is recorded.
 pub(crate) struct Note<'n> {
@@ -55,7 +57,7 @@ pub(crate) fn record(
             next_in: note.next_in,
             connection: recovered.connection,
             cause: None,
-            utc: lock::now(),
+            utc: clock::now(),
             mono: Mono::default(),
             body: note.text.as_bytes(),
         },

@@ -10,11 +10,13 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::StoreError;
 
 use crate::backend::failed;
-use crate::log::{RESERVE, RESERVE_MOST};
+use crate::bell::Task;
 use crate::mapping::MappingAhead;
-use crate::segment::file_name;
-use crate::shared::{Shared, lock};
-use crate::thread::{Next, Pace, Task, Work};
+use crate::mutex::lock;
+use crate::names::file_name;
+use crate::reserve::{RESERVE, RESERVE_MOST};
+use crate::shared::Shared;
+use crate::work::{Next, Pace, Work};
 
 /// What is brought to disk for one session.
 pub(crate) struct Syncing {

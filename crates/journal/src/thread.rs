@@ -11,26 +11,29 @@
 //! None of them looks at what has not changed: they sleep until a worker, or one of the others,
 //! rings for a session, or until a time that the work on a session has named.
 
-use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::thread::{JoinHandle, Thread};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixbolt_session::store::StoreError;
 
+use crate::bell::{Bell, Bells, Task};
 use crate::history::History;
+use crate::mutex::lock;
 use crate::preparation::Preparation;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
+use crate::spawn;
 use crate::syncing::Syncing;
-use crate::system_calls::unpin;
+use crate::work::{Next, Pace, Work, on_grid};
 
 /// The running threads; they end when the last store that uses them is dropped.
 pub(crate) struct StoreThreads {
     threads: [Running; 3],
     bells: Arc<Bells>,
+    arrivals: Arc<Arrivals>,
     /// The process in which they run: one that was forked from it has a copy of this value, and
     /// none of the threads.
     process: u32,
@@ -56,27 +59,27 @@ impl StoreThreads {
     }
 
     pub(crate) fn start() -> Result<Self, StoreError> {
-        let bells = Arc::new(Bells::default());
+        let (bells, arrivals) = (Arc::default(), Arc::default());
         let threads = [
-            Running::start("fixbolt-store", Task::Prepare, &bells)?,
-            Running::start("fixbolt-sync", Task::Sync, &bells)?,
-            Running::start("fixbolt-history", Task::Archive, &bells)?,
+            Running::start("fixbolt-store", Task::Prepare, &bells, &arrivals)?,
+            Running::start("fixbolt-sync", Task::Sync, &bells, &arrivals)?,
+            Running::start("fixbolt-history", Task::Archive, &bells, &arrivals)?,
         ];
-        Ok(Self { threads, bells, process: std::process::id() })
+        Ok(Self { threads, bells, arrivals, process: std::process::id() })
     }
 
     /// Hands a session over to the threads until it is closed.
     pub(crate) fn look_after(&self, session: &Arc<Shared>) {
         *lock(&session.bells) = Some(Arc::clone(&self.bells));
-        for bell in &self.bells.0 {
-            lock(&bell.arrivals).push(Arc::clone(session));
-            bell.ring();
+        for task in Task::ALL {
+            lock(self.arrivals.of(task)).push(Arc::clone(session));
+            self.bells.ring(task);
         }
     }
 
     /// Has the threads forget the sessions that were closed.
     pub(crate) fn forget_closed(&self) {
-        self.bells.0.iter().for_each(Bell::ring);
+        Task::ALL.into_iter().for_each(|task| self.bells.ring(task));
     }
 
     /// As if this were a copy of the value, in a process that was forked from this one.
@@ -105,82 +108,30 @@ impl Drop for StoreThreads {
     }
 }
 
-/// What a thread of the store does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Task {
-    Prepare,
-    Sync,
-    Archive,
-}
-
-impl Task {
-    /// Returns the bit that stands for it.
-    pub(crate) const fn bit(self) -> u8 {
-        1 << self as u8
-    }
-
-    const fn pace(self) -> Pace {
-        match self {
-            Self::Prepare => Preparation::PACE,
-            Self::Sync => Syncing::PACE,
-            Self::Archive => History::PACE,
-        }
-    }
-
-    /// Begins the work on a session.
-    fn begin(self, shared: Arc<Shared>, now: Instant) -> Box<dyn Work> {
-        match self {
-            Self::Prepare => Box::new(Preparation::new(shared, now)),
-            Self::Sync => Box::new(Syncing::new(shared, now)),
-            Self::Archive => Box::new(History::new(shared, now)),
-        }
-    }
-}
-
-/// The bells of the threads, by their tasks.
+/// The sessions that the threads have not seen yet, by their tasks.
 #[derive(Default)]
-pub(crate) struct Bells([Bell; 3]);
+struct Arrivals([Mutex<Vec<Arc<Shared>>>; 3]);
 
-impl Bells {
-    /// Wakes a thread, which then looks for the sessions that have asked for it.
-    pub(crate) fn ring(&self, task: Task) {
-        self.0[task as usize].ring();
+impl Arrivals {
+    fn of(&self, task: Task) -> &Mutex<Vec<Arc<Shared>>> {
+        &self.0[task as usize]
     }
 }
 
-/// How others get a thread's attention. It costs a system call if the thread sleeps.
-#[derive(Default)]
-struct Bell {
-    rung: AtomicBool,
-    ended: AtomicBool,
-    /// Sessions that the thread has not seen yet.
-    arrivals: Mutex<Vec<Arc<Shared>>>,
-    thread: OnceLock<Thread>,
+/// Begins the work of a thread on a session.
+fn begin(task: Task, shared: Arc<Shared>, now: Instant) -> Box<dyn Work> {
+    match task {
+        Task::Prepare => Box::new(Preparation::new(shared, now)),
+        Task::Sync => Box::new(Syncing::new(shared, now)),
+        Task::Archive => Box::new(History::new(shared, now)),
+    }
 }
 
-impl Bell {
-    fn ring(&self) {
-        if !self.rung.swap(true, Ordering::AcqRel)
-            && let Some(thread) = self.thread.get()
-        {
-            thread.unpark();
-        }
-    }
-
-    /// Returns whether somebody has rung since the last call.
-    fn take(&self) -> bool {
-        self.rung.swap(false, Ordering::AcqRel)
-    }
-
-    /// Sleeps until somebody rings, or for so long, and not at all if the thread is to end.
-    fn wait(&self, time: Option<Duration>) {
-        // Whoever rings after this leaves a token, with which parking ends at once.
-        if !self.rung.load(Ordering::Acquire) && !self.ended.load(Ordering::Acquire) {
-            match time {
-                Some(time) => std::thread::park_timeout(time),
-                None => std::thread::park(),
-            }
-        }
+const fn pace_of(task: Task) -> Pace {
+    match task {
+        Task::Prepare => Preparation::PACE,
+        Task::Sync => Syncing::PACE,
+        Task::Archive => History::PACE,
     }
 }
 
@@ -191,15 +142,20 @@ struct Running {
 }
 
 impl Running {
-    fn start(name: &'static str, task: Task, bells: &Arc<Bells>) -> Result<Self, StoreError> {
-        let of_thread = Arc::clone(bells);
+    fn start(
+        name: &'static str,
+        task: Task,
+        bells: &Arc<Bells>,
+        arrivals: &Arc<Arrivals>,
+    ) -> Result<Self, StoreError> {
+        let (of_thread, arrivals) = (Arc::clone(bells), Arc::clone(arrivals));
         let run = move || {
-            let (bell, watched) = (&of_thread.0[task as usize], Vec::new());
-            Watch { name, task, bell, watched, began: Instant::now(), rung: false }.run();
+            let (bell, arrivals, watched) = (of_thread.of(task), arrivals.of(task), Vec::new());
+            Watch { name, task, bell, arrivals, watched, began: Instant::now(), rung: false }.run();
         };
-        let thread = start(name, Box::new(run))?;
+        let thread = spawn::start(name, Box::new(run))?;
         // The thread may ring itself before that, and needs none to wake it.
-        let _ = bells.0[task as usize].thread.set(thread.thread().clone());
+        let _ = bells.of(task).thread.set(thread.thread().clone());
         Ok(Self { bells: Arc::clone(bells), task, thread: Some(thread) })
     }
 }
@@ -207,7 +163,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            let bell = &self.bells.0[self.task as usize];
+            let bell = self.bells.of(self.task);
             bell.ended.store(true, Ordering::Release);
             bell.ring();
             let _ = thread.join();
@@ -215,61 +171,15 @@ impl Drop for Running {
     }
 }
 
-/// Starts a thread that runs on every core that the process has, although the worker that starts it
-/// may be pinned to one, and may never leave it any time there.
-///
-/// # Errors
-/// The system's.
-pub fn spawn(name: &str, run: Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-        unpin();
-        run();
-    })
-}
-
-/// Starts a thread of the store.
-pub(crate) fn start(name: &str, run: Box<dyn FnOnce() + Send>) -> Result<JoinHandle<()>, StoreError> {
-    spawn(name, run).map_err(|error| StoreError::Io {
-        doing: format!("starting the thread {name}"),
-        reason: error.to_string(),
-    })
-}
-
-/// When a thread works.
-pub(crate) struct Pace {
-    /// The times that works name are put off to multiples of this, so that the thread wakes up once
-    /// for all of them.
-    pub(crate) grid: Duration,
-    /// How long to wait for another session after a new one. Those that wait for the disk together
-    /// wait less, and do not keep the file system busy while others are being opened.
-    pub(crate) gather: Duration,
-}
-
 /// How long the sessions that are there already wait for new ones at most.
 const GATHER_MOST: Duration = Duration::from_secs(1);
-
-/// When the work on a session goes on, if nobody rings earlier.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Next {
-    AtOnce,
-    /// At this time, whatever other sessions need.
-    Exactly(Instant),
-    At(Instant),
-    WhenRung,
-}
-
-/// The work of a thread for one session.
-pub(crate) trait Work {
-    fn shared(&self) -> &Shared;
-    /// Does one step at `now` of what is due, which may be nothing.
-    fn round(&mut self, now: Instant) -> Result<Next, StoreError>;
-}
 
 /// A thread at work.
 struct Watch<'t> {
     name: &'static str,
     task: Task,
     bell: &'t Bell,
+    arrivals: &'t Mutex<Vec<Arc<Shared>>>,
     watched: Vec<Watched>,
     began: Instant,
     /// Whether somebody has rung since the sessions were looked at.
@@ -321,16 +231,16 @@ impl Watch<'_> {
 
     /// Takes the sessions that are new. Returns whether there were any.
     fn take_arrivals(&mut self) -> bool {
-        let arrivals = mem::take(&mut *lock(&self.bell.arrivals));
+        let arrivals = mem::take(&mut *lock(self.arrivals));
         let (task, now, any) = (self.task, Instant::now(), !arrivals.is_empty());
-        let new = arrivals.into_iter().map(|shared| task.begin(shared, now));
+        let new = arrivals.into_iter().map(|shared| begin(task, shared, now));
         self.watched.extend(new.map(|work| Watched { work, next: Next::AtOnce }));
         any
     }
 
     /// Waits for further sessions.
     fn gather(&mut self) {
-        let (until, gather) = (Instant::now() + GATHER_MOST, self.task.pace().gather);
+        let (until, gather) = (Instant::now() + GATHER_MOST, pace_of(self.task).gather);
         while !gather.is_zero() && Instant::now() < until {
             self.bell.wait(Some(gather));
             self.attend();
@@ -381,41 +291,10 @@ impl Watch<'_> {
             })
         });
         match done {
-            Ok(Next::At(at)) => *next = Next::At(on_grid(self.began, self.task.pace().grid, at)),
+            Ok(Next::At(at)) => *next = Next::At(on_grid(self.began, pace_of(self.task).grid, at)),
             Ok(at) => *next = at,
             Err(error) if !is_over(work.shared()) => work.shared().fail(error),
             Err(_) => {}
-        }
-    }
-}
-
-/// Returns the first time from `at` on that is a multiple of `grid` after `began`.
-pub(crate) fn on_grid(began: Instant, grid: Duration, at: Instant) -> Instant {
-    let grid = grid.as_nanos().max(1);
-    let past = at.saturating_duration_since(began).as_nanos() % grid;
-    if past == 0 { at } else { at + Duration::from_nanos((grid - past) as u64) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_thread_that_is_to_end_does_not_sleep_although_it_was_rung_for_before_and_has_taken_that() {
-        let bell = Bell::default();
-        bell.ring();
-        bell.ended.store(true, Ordering::Release);
-        bell.ring();
-        assert!(bell.take());
-        bell.wait(None);
-    }
-
-    #[test]
-    fn times_are_put_off_to_the_next_multiple() {
-        let (began, grid) = (Instant::now(), Duration::from_millis(500));
-        for (at, on) in [(0, 0), (1, 500), (499, 500), (500, 500), (501, 1000), (1750, 2000)] {
-            let [at, on] = [at, on].map(|ms| began + Duration::from_millis(ms));
-            assert_eq!(on_grid(began, grid, at), on);
         }
     }
 }

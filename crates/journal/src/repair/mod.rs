@@ -5,6 +5,8 @@
 //! A repaired session continues at the mark, above every sequence number that any part of the
 //! journal says was used. What is missing below it is gap-filled when the counterparty requests it.
 
+use crate::clock;
+
 mod plan;
 
 use std::path::{Path, PathBuf};
@@ -16,14 +18,17 @@ use fixbolt_session::{Mono, SessionId, Utc};
 
 use crate::aside::{free_name, keep_copy};
 use crate::backend::{Backend, System, failed};
-use crate::files::{Files, session_directories};
+use crate::directories::session_directories;
+use crate::disk_space::Quota;
+use crate::files::Files;
 use crate::floor::Floor;
 use crate::head::HeadFile;
 use crate::head_copy::{Head, HeadState};
 use crate::layout::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER, SegmentHeader};
-use crate::lock::{self, Lock};
+use crate::lock::Lock;
+use crate::names::file_name;
 use crate::scan::Stretch;
-use crate::segment::{Quota, SegmentMaker, file_name};
+use crate::segment_maker::SegmentMaker;
 use crate::stopped::{Note, record};
 pub(crate) use plan::name_of;
 use plan::{Plan, Slot};
@@ -352,7 +357,7 @@ impl Work<'_> {
                 seq: SeqNum::ZERO,
                 next_in: SeqNum::ZERO,
                 cause: None,
-                utc: lock::now(),
+                utc: clock::now(),
                 mono: Mono::default(),
                 turn: 0,
                 next_out: SeqNum::ZERO,

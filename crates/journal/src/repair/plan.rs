@@ -10,16 +10,16 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::Generation;
 
-use crate::archive;
-use crate::files::{Files, SegmentFile};
+use crate::files::Files;
 use crate::floor::Floor;
 use crate::head_copy::Head;
 use crate::identity::{JournalId, random};
 use crate::layout::SegmentHeader;
-use crate::log::RESERVE_MOST;
+use crate::names::file_name;
 use crate::next_in;
+use crate::reserve::RESERVE_MOST;
 use crate::scan::{Scan, Start, largest_next_out, scan};
-use crate::segment::file_name;
+use crate::segment_file::SegmentFile;
 
 /// The journal to which the files should belong.
 pub(super) struct Owner {
@@ -63,7 +63,7 @@ impl Plan {
     /// Returns the plan for `files`, or `None` if neither they nor the directory's name say whose
     /// journal this is.
     pub(super) fn new(files: &Files) -> Option<Self> {
-        let archived = archive::last(&files.directory);
+        let archived = SegmentFile::last_archived(&files.directory);
         let owner = owner(files, archived.as_ref())?;
         let own_head = files.head().filter(|head| owner.owns(&head.session, head.salt));
         let (slots, aside) = arrange(files, &owner);

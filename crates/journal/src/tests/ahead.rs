@@ -10,10 +10,12 @@ use std::time::Instant;
 use fixbolt_session::store::StoreError;
 
 use super::*;
-use crate::log::RESERVE;
+use crate::bell::Task;
 use crate::look_ahead::{AHEAD, FIRST};
+use crate::reserve::RESERVE;
 use crate::testing::{Hook, Operation, TempDir, head_in, key, outbound, reset, wait_for_creation};
-use crate::thread::{Next, StoreThreads, Task, Work, on_grid};
+use crate::thread::StoreThreads;
+use crate::work::{Next, Work, on_grid};
 
 /// Returns a store with segments of these sizes, and a session in it whose first pages are ready.
 fn opened_with(dir: &TempDir, smallest: u64, largest: u64) -> (DirectoryStore, SessionKey) {

@@ -16,9 +16,9 @@ use super::*;
 use crate::backend::{Backend, System};
 use crate::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
 use crate::identity::Place;
-use crate::log::RESERVE;
 use crate::mapping::Mapping;
-use crate::shared::lock;
+use crate::mutex::lock;
+use crate::reserve::RESERVE;
 use crate::testing::{TempDir, opened, outbound};
 
 /// A file, by the order in which files were created.

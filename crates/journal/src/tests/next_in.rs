@@ -11,7 +11,7 @@ use fixbolt_session::store::{Generation, RecordKind, Store};
 use super::*;
 use crate::JournalReader;
 use crate::inspect::{Change, adopt, change, repair, verify};
-use crate::segment::file_name;
+use crate::names::file_name;
 use crate::testing::{TempDir, head_in, inbound, outbound, reboot, reset};
 
 /// Receives 301 messages, closes cleanly, so that the head says 302, and is lowered to 22.

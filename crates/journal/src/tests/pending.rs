@@ -11,8 +11,8 @@ use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{Position, Recovered, StoreError};
 
 use super::*;
+use crate::mutex::lock;
 use crate::pending::MOST;
-use crate::shared::lock;
 use crate::testing::{Hook, Operation, TempDir, inbound, key, outbound, reset, wait_for_creation};
 
 /// A file system on which no directory of session A, B or C is created as long as the gate is held.

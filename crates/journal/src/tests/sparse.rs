@@ -15,8 +15,8 @@ use crate::testing::{Hook, Operation, TempDir, outbound};
 
 /// Returns the live segments and the head.
 fn files(base: &Path) -> Vec<PathBuf> {
-    let numbers = crate::files::segments_in(&directory(base)).unwrap();
-    let names = numbers.into_iter().map(crate::segment::file_name).chain(["head".to_owned()]);
+    let numbers = crate::listing::segments_in(&directory(base)).unwrap();
+    let names = numbers.into_iter().map(crate::names::file_name).chain(["head".to_owned()]);
     names.map(|name| directory(base).join(name)).collect()
 }
 
