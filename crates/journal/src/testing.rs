@@ -12,10 +12,10 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{CompIds, SessionId, SessionKey, Utc};
 
-use crate::backend::{Backend, System};
-use crate::head::HeadFound;
-use crate::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
-use crate::mapping::Mapping;
+use crate::files::head::HeadFound;
+use crate::layout::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
+use crate::system::backend::{Backend, System};
+use crate::system::mapping::Mapping;
 
 /// Returns the key of the session that is opened as number `n`.
 pub(crate) fn key(n: u32) -> SessionKey {
@@ -148,7 +148,7 @@ pub(crate) fn head_in(directory: &Path) -> Head {
 
 /// Waits until a new journal is on disk.
 pub(crate) fn wait_for_creation(directory: &Path) {
-    while crate::lock::journal_in(directory).is_none() {
+    while crate::files::lock::journal_in(directory).is_none() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }

@@ -10,12 +10,12 @@ use std::time::Instant;
 use fixbolt_session::store::StoreError;
 
 use super::*;
-use crate::bell::Task;
-use crate::look_ahead::{AHEAD, FIRST};
-use crate::reserve::RESERVE;
+use crate::open::bell::Task;
+use crate::open::look_ahead::{AHEAD, FIRST};
 use crate::testing::{Hook, Operation, TempDir, head_in, key, outbound, reset, wait_for_creation};
-use crate::thread::StoreThreads;
-use crate::work::{Next, Work, on_grid};
+use crate::threads::set::StoreThreads;
+use crate::threads::work::{Next, Work, on_grid};
+use crate::values::reserve::RESERVE;
 
 /// Returns a store with segments of these sizes, and a session in it whose first pages are ready.
 fn opened_with(dir: &TempDir, smallest: u64, largest: u64) -> (DirectoryStore, SessionKey) {
@@ -224,8 +224,9 @@ fn a_worker_whom_the_system_lets_wait_for_a_page_leaves_pages_to_the_thread() {
 fn the_mark_is_asked_for_when_half_of_the_reserve_is_used_and_at_once_if_the_worker_is_not_idle() {
     let dir = TempDir::new("ahead-mark");
     for idle in [true, false] {
-        let mut log = crate::invariants::tests::opened(&dir, if idle { "idle" } else { "busy" });
-        let rung = |log: &crate::log::Log| log.shared.rings.load(Ordering::Acquire) & Task::Sync.bit() != 0;
+        let mut log = crate::open::invariants::tests::opened(&dir, if idle { "idle" } else { "busy" });
+        let rung =
+            |log: &crate::open::log::Log| log.shared.rings.load(Ordering::Acquire) & Task::Sync.bit() != 0;
         let mut asked = None;
         for n in 1..RESERVE {
             log.append(n, &outbound(n, b"x")).unwrap();
@@ -251,7 +252,7 @@ fn pages_are_given_back_every_8_mib_however_fast_a_session_stores() {
     let body = [b'x'; 50_000];
     for largest in [256 << 10, 32 << 20] {
         let name = format!("segments-of-{largest}");
-        let mut log = crate::invariants::tests::opened_with(&dir, &name, (64 << 10, largest));
+        let mut log = crate::open::invariants::tests::opened_with(&dir, &name, (64 << 10, largest));
         let (mut stored, mut since, mut longest) = (0, 0, 0);
         for n in 1..1500 {
             log.append(n, &outbound(n, &body)).unwrap();
@@ -305,13 +306,13 @@ fn threads_have_nothing_to_do_for_an_idle_session_but_to_look_at_its_directory_o
     while store.prepare() {}
     let shared = Arc::clone(&store.log(key).shared);
     let begin = Instant::now();
-    let mut preparation = crate::preparation::Preparation::new(Arc::clone(&shared), begin);
+    let mut preparation = crate::threads::preparation::Preparation::new(Arc::clone(&shared), begin);
     assert_eq!(preparation.round(begin), Ok(Next::WhenRung));
-    let mut history = crate::history::History::new(Arc::clone(&shared), begin);
+    let mut history = crate::threads::history::History::new(Arc::clone(&shared), begin);
     // It looks once, as a move to the archive may have been interrupted.
     let later = begin + Duration::from_secs(2 << 20);
     assert_eq!(history.round(later), Ok(Next::WhenRung));
-    let mut syncing = crate::syncing::Syncing::new(Arc::clone(&shared), begin);
+    let mut syncing = crate::threads::syncing::Syncing::new(Arc::clone(&shared), begin);
     let mut now = begin;
     let mut rounds = 0;
     while now < begin + Duration::from_secs(100) {
@@ -320,7 +321,7 @@ fn threads_have_nothing_to_do_for_an_idle_session_but_to_look_at_its_directory_o
             Next::AtOnce => now,
             Next::Exactly(at) => at,
             // Where the grid has it.
-            Next::At(at) => on_grid(begin, crate::syncing::Syncing::PACE.grid, at),
+            Next::At(at) => on_grid(begin, crate::threads::syncing::Syncing::PACE.grid, at),
             Next::WhenRung => panic!("nobody would look"),
         };
     }
@@ -396,7 +397,7 @@ fn a_process_that_was_forked_has_no_threads_and_waits_for_none() {
 #[test]
 fn a_copy_of_a_journal_in_a_process_that_was_forked_is_closed_without_a_clean_mark() {
     let dir = TempDir::new("ahead-fork");
-    let mut log = crate::invariants::tests::opened(&dir, "journal");
+    let mut log = crate::open::invariants::tests::opened(&dir, "journal");
     log.append(1, &outbound(1, b"x")).unwrap();
     log.finish();
     log.publish();

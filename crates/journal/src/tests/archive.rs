@@ -12,12 +12,12 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, RecordKind, Store, StoreError};
 
 use super::*;
-use crate::backend::{Backend, System};
-use crate::head::HeadFound;
-use crate::inspect::{backup, repair, verify};
-use crate::mapping::Mapping;
-use crate::mutex::lock;
+use crate::files::head::HeadFound;
+use crate::system::backend::{Backend, System};
+use crate::system::mapping::Mapping;
 use crate::testing::{TempDir, head_in, inbound, outbound, reboot, reset};
+use crate::tools::inspect::{backup, repair, verify};
+use crate::values::mutex::lock;
 use crate::{JournalReader, Retention};
 
 struct Archived {
@@ -50,7 +50,7 @@ impl Archived {
     /// Returns the numbers of the segments, and of those in the archive.
     fn segments(&self) -> [Vec<u32>; 2] {
         [self.directory(), self.directory().join("archive")]
-            .map(|directory| crate::listing::segments_in(&directory).unwrap_or_default())
+            .map(|directory| crate::files::listing::segments_in(&directory).unwrap_or_default())
     }
 
     /// Waits until the archive has segments up to the one before `first`.
@@ -178,7 +178,7 @@ fn a_move_that_was_interrupted_is_finished_at_the_next_start() {
     let (mut store, _, first) = a.filled();
     store.crash();
     for number in [1, 3, first - 1] {
-        let name = crate::names::file_name(number);
+        let name = crate::files::names::file_name(number);
         std::fs::rename(a.directory().join("archive").join(&name), a.directory().join(&name)).unwrap();
     }
     assert_eq!(a.read(), all(0..3), "from where they are");
@@ -233,7 +233,7 @@ fn what_is_kept_is_limited_by_generations_age_and_size() {
         clock.look(301, 0);
         let report = &verify(&a.directory()).unwrap()[0];
         assert!(report.is_whole(), "{report:?}");
-        let size = crate::disk_space::on_disk(&a.directory().join("archive")).unwrap();
+        let size = crate::files::disk_space::on_disk(&a.directory().join("archive")).unwrap();
         (a.read().len() as u64 / EACH, size)
     };
     let everything = Retention::default();
@@ -251,7 +251,7 @@ const DAY: u64 = 86_400_000_000_000;
 
 /// What is done about the past of a session, at times of the test.
 struct TestClock {
-    history: crate::history::History,
+    history: crate::threads::history::History,
     began: std::time::Instant,
     utc: u64,
 }
@@ -259,7 +259,7 @@ struct TestClock {
 impl TestClock {
     fn new(store: &mut DirectoryStore, key: SessionKey) -> Self {
         let began = std::time::Instant::now();
-        Self { history: store.history(key, began), began, utc: crate::clock::now().0 }
+        Self { history: store.history(key, began), began, utc: crate::values::clock::now().0 }
     }
 
     /// Looks so many seconds after the start, with a wall clock that is `ahead` nanoseconds ahead.
@@ -302,7 +302,7 @@ fn what_was_stored_while_the_clock_was_ahead_does_not_keep_the_rest_and_ends_bef
     let mut store = a.store().with_retention(none).looking_every(NEVER);
     let (key, _) = open(&mut store);
     generations(&mut store, key, 0..1);
-    let future = fixbolt_session::Utc(crate::clock::now().0 + 40 * 365 * DAY);
+    let future = fixbolt_session::Utc(crate::values::clock::now().0 + 40 * 365 * DAY);
     for n in 1..=EACH {
         turn(&mut store, key, &[Record { utc: future, ..outbound(n, text(1, n).as_bytes()) }]);
     }
@@ -325,28 +325,28 @@ fn of_each_segment_that_is_deleted_it_is_told_which_and_why() {
     let (mut store, key, first) = a.filled();
     store.close(key).unwrap();
     let told = |retention| {
-        let expiry = crate::archive::Expiry {
+        let expiry = crate::files::archive::Expiry {
             directory: &a.directory(),
             retention,
             first,
             generation: Generation(3),
-            now: Some(crate::clock::now()),
+            now: Some(crate::values::clock::now()),
         };
         let before = a.segments()[1].clone();
         let mut told = Vec::new();
         let mut tell = |path: &std::path::Path, why: &str| told.push((path.to_owned(), why.to_owned()));
-        crate::archive::expire(&System, &expiry, &mut tell).unwrap();
+        crate::files::archive::expire(&System, &expiry, &mut tell).unwrap();
         let deleted = before.len() - a.segments()[1].len();
         assert_eq!(told.len(), deleted);
         for ((path, _), number) in told.iter().zip(before) {
-            assert_eq!(*path, a.directory().join("archive").join(crate::names::file_name(number)));
+            assert_eq!(*path, a.directory().join("archive").join(crate::files::names::file_name(number)));
         }
         told.first().map(|(_, why)| why.clone()).unwrap()
     };
     let none = Retention::default();
     let why = told(Retention { generations: Some(2), ..none });
     assert_eq!(why, "its last generation is 0, and 2 before the current one, 3, are kept");
-    let size = crate::disk_space::on_disk(&a.directory().join("archive")).unwrap();
+    let size = crate::files::disk_space::on_disk(&a.directory().join("archive")).unwrap();
     let why = told(Retention { bytes: Some(size - 1), ..none });
     assert_eq!(why, format!("the archive has {size} bytes, and {} are kept", size - 1));
     let why = told(Retention { age: Some(Duration::ZERO), ..none });
@@ -396,7 +396,7 @@ fn a_session_at_its_quota_is_refused_and_goes_on_when_the_quota_is_raised() {
     };
     let StoreError::Full { place } = &refused else { panic!("{refused}") };
     assert!(place.contains("JournalQuota of 65536 bytes"), "{place}");
-    assert!(crate::disk_space::on_disk(&a.directory()).unwrap() <= 64 << 10);
+    assert!(crate::files::disk_space::on_disk(&a.directory()).unwrap() <= 64 << 10);
     assert!(sent > 200, "{sent}");
     store.crash();
     let mut store = a.store().with_quota(128 << 10);
@@ -533,7 +533,7 @@ fn a_power_loss_after_the_archive_took_the_rest_loses_nothing_that_was_committed
         store.crash();
         reboot(&a.directory());
         for number in a.segments()[0].clone() {
-            let path = a.directory().join(crate::names::file_name(number));
+            let path = a.directory().join(crate::files::names::file_name(number));
             let synced = lock(&disk.0)[&std::fs::metadata(&path).unwrap().ino()].clone();
             std::fs::write(&path, synced).unwrap();
         }

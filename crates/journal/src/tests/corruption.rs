@@ -8,8 +8,8 @@ use fixbolt_session::store::{Record, Store};
 use proptest::prelude::*;
 
 use super::*;
-use crate::inspect::{repair, verify};
 use crate::testing::{TempDir, inbound, outbound, reset};
+use crate::tools::inspect::{repair, verify};
 
 #[derive(Clone, Debug)]
 enum Harm {

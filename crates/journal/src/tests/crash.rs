@@ -6,8 +6,8 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Generation, Record, RecordFlags, RecordKind, Store, WaitingMessages};
 
 use super::*;
-use crate::reserve::RESERVE;
 use crate::testing::{TempDir, head_in, inbound, opened, outbound, reboot, reset, wait_for_creation};
+use crate::values::reserve::RESERVE;
 
 struct Journal {
     dir: TempDir,
@@ -23,7 +23,7 @@ impl Journal {
     }
 
     fn segment(&self, n: u32) -> PathBuf {
-        self.directory().join(crate::names::file_name(n))
+        self.directory().join(crate::files::names::file_name(n))
     }
 
     fn store(&self) -> DirectoryStore {
@@ -252,7 +252,7 @@ fn a_lost_segment_or_head_halts_the_session() {
             turn(&mut store, key, &[outbound(n, &bytes)]);
         }
         store.close(key).unwrap();
-        let last = crate::names::file_name(last(&j));
+        let last = crate::files::names::file_name(last(&j));
         let lost = if lost.starts_with("the") { &last } else { lost };
         std::fs::remove_file(j.directory().join(lost)).unwrap();
         let damage = open(&mut store).1.damage;

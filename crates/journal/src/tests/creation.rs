@@ -13,13 +13,13 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::Recovered;
 
 use super::*;
-use crate::backend::{Backend, System};
-use crate::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
-use crate::identity::Place;
-use crate::mapping::Mapping;
-use crate::mutex::lock;
-use crate::reserve::RESERVE;
+use crate::layout::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
+use crate::system::backend::{Backend, System};
+use crate::system::mapping::Mapping;
 use crate::testing::{TempDir, opened, outbound};
+use crate::values::identity::Place;
+use crate::values::mutex::lock;
+use crate::values::reserve::RESERVE;
 
 /// A file, by the order in which files were created.
 type Id = usize;

@@ -10,7 +10,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{Store, StoreError};
 
 use super::*;
-use crate::head_copy::HeadState;
+use crate::layout::head_copy::HeadState;
 use crate::testing::{Hook, Operation, TempDir, head_in, opened, outbound, reboot};
 
 /// A backend that works for a number of operations, then fails until it is repaired.
@@ -125,7 +125,7 @@ fn a_torn_tail_is_given_up_however_often_its_removal_is_interrupted() {
         let mut failing = DirectoryStore::over(dir.path().to_owned(), Arc::clone(&backend) as _)
             .with_segments(4096, 8192)
             .looking_every(NEVER);
-        let mark = SeqNum(1 + crate::reserve::RESERVE);
+        let mark = SeqNum(1 + crate::values::reserve::RESERVE);
         if opened(&mut failing, "A").is_ok() {
             failing.crash();
             assert_eq!(open(&mut store).1.next_out, mark);

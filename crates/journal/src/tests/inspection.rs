@@ -7,9 +7,9 @@ use fixbolt_session::store::{Record, RecordKind, Store, StoreError};
 
 use super::*;
 use crate::JournalReader;
-use crate::inspect::{Counts, repair, verify};
-use crate::reserve::RESERVE_MOST;
 use crate::testing::{TempDir, attempt, inbound, opened, outbound, reboot, reset, wait_for_creation};
+use crate::tools::inspect::{Counts, repair, verify};
+use crate::values::reserve::RESERVE_MOST;
 
 fn filled(dir: &TempDir, turns: u64) -> (DirectoryStore, SessionKey) {
     let mut store = small(dir.path());
@@ -147,7 +147,7 @@ fn the_records_after_a_lost_message_keep_its_sequence_number_used() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[last.offset as usize + 90] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    let mark = SeqNum(1 + crate::reserve::RESERVE);
+    let mark = SeqNum(1 + crate::values::reserve::RESERVE);
     assert_eq!(repair(dir.path(), None).unwrap()[0].next_out, mark);
     let recovered = open(&mut store).1;
     assert_eq!((recovered.next_out, recovered.damage), (mark, None));

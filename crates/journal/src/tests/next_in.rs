@@ -10,9 +10,9 @@ use fixbolt_session::store::{Generation, RecordKind, Store};
 
 use super::*;
 use crate::JournalReader;
-use crate::inspect::{Change, adopt, change, repair, verify};
-use crate::names::file_name;
+use crate::files::names::file_name;
 use crate::testing::{TempDir, head_in, inbound, outbound, reboot, reset};
+use crate::tools::inspect::{Change, adopt, change, repair, verify};
 
 /// Receives 301 messages, closes cleanly, so that the head says 302, and is lowered to 22.
 fn lowered(base: &Path) -> (DirectoryStore, SessionKey) {

@@ -5,8 +5,8 @@ use fixbolt_session::store::{Generation, RecordKind, Store, StoreError};
 
 use super::*;
 use crate::JournalReader;
-use crate::inspect::{Change, change, verify};
 use crate::testing::{TempDir, outbound, reboot};
+use crate::tools::inspect::{Change, change, verify};
 
 fn filled(dir: &TempDir, messages: u64) -> (DirectoryStore, SessionKey) {
     let mut store = small(dir.path());

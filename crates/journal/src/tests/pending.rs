@@ -11,9 +11,9 @@ use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{Position, Recovered, StoreError};
 
 use super::*;
-use crate::mutex::lock;
-use crate::pending::MOST;
+use crate::store::pending::MOST;
 use crate::testing::{Hook, Operation, TempDir, inbound, key, outbound, reset, wait_for_creation};
+use crate::values::mutex::lock;
 
 /// A file system on which no directory of session A, B or C is created as long as the gate is held.
 #[derive(Default)]

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use fixbolt_session::store::{Store, StoreError};
 
 use super::*;
-use crate::inspect::{adopt, repair};
 use crate::testing::{Hook, Operation, TempDir, outbound};
+use crate::tools::inspect::{adopt, repair};
 
 /// Returns the live segments and the head.
 fn files(base: &Path) -> Vec<PathBuf> {
-    let numbers = crate::listing::segments_in(&directory(base)).unwrap();
-    let names = numbers.into_iter().map(crate::names::file_name).chain(["head".to_owned()]);
+    let numbers = crate::files::listing::segments_in(&directory(base)).unwrap();
+    let names = numbers.into_iter().map(crate::files::names::file_name).chain(["head".to_owned()]);
     names.map(|name| directory(base).join(name)).collect()
 }
 
@@ -73,7 +73,7 @@ fn a_start_of_a_journal_with_holes_allocates_them() {
         let bytes = std::fs::read(&path).unwrap();
         let file = File::options().write(true).open(&path).unwrap();
         for at in (0..bytes.len()).step_by(4096).filter(|at| bytes[*at..*at + 4096] == [0; 4096]) {
-            crate::system_calls::punch_hole(&file, at as u64, at as u64 + 4096).unwrap();
+            crate::system::system_calls::punch_hole(&file, at as u64, at as u64 + 4096).unwrap();
         }
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }

@@ -6,9 +6,9 @@ use fixbolt_session::store::{Record, Recovered, SessionKey, Store, StoreError};
 
 use super::journal::{Files, Journal, SESSION, Truth, holds_records, load, number, store};
 use crate::DirectoryStore;
-use crate::inspect::{adopt, repair, verify};
 use crate::testing::{opened, outbound};
 use crate::tests::turn;
+use crate::tools::inspect::{adopt, repair, verify};
 
 /// Opens the journal, repairs it if it halts, and returns everything that is wrong, one line each.
 pub(super) fn judge(journal: &Journal) -> Vec<String> {

@@ -1,0 +1,16 @@
+//! One session's open journal: how it is opened, what is added, made visible and read back, and
+//! what its threads share.
+
+pub(crate) mod append;
+pub(crate) mod bell;
+pub(crate) mod close;
+pub(crate) mod commit;
+pub(crate) mod cursor;
+pub(crate) mod indexes;
+pub(crate) mod invariants;
+pub(crate) mod log;
+pub(crate) mod look_ahead;
+pub(crate) mod opening;
+pub(crate) mod read_back;
+pub(crate) mod shared;
+pub(crate) mod wanted;

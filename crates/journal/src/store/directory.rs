@@ -1,0 +1,801 @@
+//! The default store: one directory per session, each with its own journal. Sync policy `process`:
+//! committed turns survive the death of the process, whatever kills it. After a failure of the
+//! machine, sequence numbers continue from a mark that was written to disk ahead of them.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::{ControlFlow, RangeInclusive};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
+use fixbolt_session::{SessionId, WorkerWaker};
+
+use crate::files::base::Base;
+use crate::open::log::Log;
+use crate::open::opening::Opening;
+use crate::store::pending::{Pending, gone};
+use crate::system::backend::{Backend, System, failed};
+use crate::threads::background::{Answer, Background, Closing, NewJournal};
+use crate::threads::set::StoreThreads;
+use crate::values::limits::{self, Limits, Retention};
+#[cfg(test)]
+use crate::values::mutex::lock;
+
+/// A store with a journal for each session, in its own directory below one base directory.
+///
+/// Appending makes no system call, takes no lock and allocates nothing, as long as the store's
+/// threads keep up.
+///
+/// ```
+/// use fixbolt_journal::DirectoryStore;
+/// use fixbolt_session::runtime::session_key;
+/// use fixbolt_session::store::Store;
+/// let base = std::env::temp_dir().join(format!("fixbolt-doc-{}", std::process::id()));
+/// let mut store = DirectoryStore::new(&base);
+/// let key = session_key(0, 0, 0);
+/// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse().unwrap()).unwrap();
+/// assert_eq!(recovered.next_out.0, 1);
+/// store.close(key).unwrap();
+/// # std::fs::remove_dir_all(base).unwrap();
+/// ```
+pub struct DirectoryStore {
+    base: Arc<Base>,
+    backend: Arc<dyn Backend>,
+    limits: Limits,
+    /// Indexed by the sessions' keys.
+    sessions: Vec<Option<Open>>,
+    touched: Vec<usize>,
+    /// Sessions whose journals want something done while the worker is idle.
+    pub(crate) wanting: VecDeque<usize>,
+    in_turn: bool,
+    turn: u64,
+    position: u64,
+    threads: Option<Arc<StoreThreads>>,
+    background: Option<Background>,
+    /// Sessions that are being closed in the background.
+    closing: Vec<(SessionId, Answer<()>)>,
+    /// Sessions that could not be closed cleanly in the background.
+    unclean: Vec<(SessionId, StoreError)>,
+    thread_death_told: bool,
+    waker: Option<Arc<dyn WorkerWaker>>,
+}
+
+/// An open session.
+pub(crate) struct Open {
+    key: SessionKey,
+    pub(crate) session: SessionId,
+    journal: Journal,
+    in_turn: bool,
+}
+
+enum Journal {
+    Made(Box<Log>),
+    /// It is created once a first record is committed, and not on the worker's thread.
+    Pending(Box<Pending>),
+}
+
+impl Open {
+    /// Returns the journal, if it is there.
+    #[inline]
+    fn log(&self) -> Option<&Log> {
+        match &self.journal {
+            Journal::Made(log) => Some(log),
+            Journal::Pending(_) => None,
+        }
+    }
+
+    /// Checks what holds after each turn, in builds with debug assertions.
+    #[inline]
+    fn check(&self) {
+        if cfg!(debug_assertions) {
+            assert!(!self.in_turn, "{} is in a turn that has ended", self.session);
+            match &self.journal {
+                Journal::Made(log) => log.check(),
+                Journal::Pending(pending) => pending.check(),
+            }
+        }
+    }
+}
+
+/// Journals that are being created or closed in the background, before no further one should be.
+const MOST_LEFT: usize = 64;
+
+impl DirectoryStore {
+    /// Default size of a session's first segment, in bytes.
+    pub const SMALLEST_SEGMENT: u64 = limits::SMALLEST_SEGMENT;
+    /// Default maximum size of a session's segments, in bytes. Opening a journal reads the last
+    /// one.
+    pub const LARGEST_SEGMENT: u64 = limits::LARGEST_SEGMENT;
+
+    /// Creates a store under `base`, which is created when the first session is opened.
+    #[must_use]
+    pub fn new(base: impl Into<PathBuf>) -> Self {
+        Self::over(base.into(), Arc::new(System))
+    }
+
+    /// Returns the size of a session's first segment, in bytes.
+    pub(crate) const fn first_segment_bytes(&self) -> u64 {
+        self.limits.sizes.0
+    }
+
+    /// Sets the size of segments in bytes: of the first one, and the maximum that they grow to. A
+    /// larger record gets a segment of its own size, up to 256 MiB.
+    ///
+    /// # Panics
+    /// Panics unless 4096 <= `smallest` <= `largest` <= 1 GiB and both are multiples of 4096.
+    #[must_use]
+    pub fn with_segments(mut self, smallest: u64, largest: u64) -> Self {
+        assert!(
+            4096 <= smallest
+                && smallest <= largest
+                && largest <= 1 << 30
+                && (smallest | largest).is_multiple_of(4096),
+            "segments of {smallest} to {largest} bytes"
+        );
+        self.limits.sizes = (smallest, largest);
+        self
+    }
+
+    /// Sets how long archived segments are kept; all of them by default.
+    #[must_use]
+    pub fn with_retention(mut self, retention: Retention) -> Self {
+        self.limits.retention = retention;
+        self
+    }
+
+    /// Sets how many bytes of disk space the segments of each session may take, archived or not; no
+    /// limit by default. The message that would need more halts its session
+    /// ([`StoreError::Full`]), and leaves the disk to the others.
+    #[must_use]
+    pub fn with_quota(mut self, bytes: u64) -> Self {
+        self.limits.quota = Some(bytes);
+        self
+    }
+
+    /// Returns the base directory.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        &self.base.path
+    }
+
+    pub(crate) fn over(base: PathBuf, backend: Arc<dyn Backend>) -> Self {
+        Self {
+            base: Arc::new(Base::new(Arc::clone(&backend), base)),
+            backend,
+            limits: Limits::DEFAULT,
+            sessions: Vec::new(),
+            touched: Vec::new(),
+            wanting: VecDeque::new(),
+            in_turn: false,
+            turn: 0,
+            position: 0,
+            threads: None,
+            background: None,
+            closing: Vec::new(),
+            unclean: Vec::new(),
+            thread_death_told: false,
+            waker: None,
+        }
+    }
+
+    /// A failure of this journal wakes the worker, if the store has its waker.
+    fn ring_for(&self, log: &Log) {
+        if let Some(waker) = &self.waker {
+            // A waker that was set before is the same one.
+            let _ = log.shared.waker.set(Arc::clone(waker));
+        }
+    }
+
+    /// Returns the threads of the process. If one has ended, others are started, which serve the
+    /// journals of this store as well.
+    fn threads(&mut self) -> Result<&StoreThreads, StoreError> {
+        if let Some(threads) = self.threads.take().filter(|threads| threads.serve_here()) {
+            return Ok(self.threads.insert(threads));
+        }
+        let threads = StoreThreads::of_process()?;
+        for log in self.logs() {
+            if log.damage.is_none() && !log.shared.failed.load(Ordering::Relaxed) {
+                threads.look_after(&log.shared);
+            }
+        }
+        self.thread_death_told = false;
+        Ok(self.threads.insert(threads))
+    }
+
+    /// Returns the journals that are there.
+    fn logs(&self) -> impl Iterator<Item = &Log> {
+        self.sessions.iter().flatten().filter_map(Open::log)
+    }
+
+    /// Waits until the session is closed if it still is being closed. Fails if it is open.
+    fn check_closed(&mut self, session: &SessionId) -> Result<(), StoreError> {
+        self.wait_until_closed(session);
+        if self.sessions.iter().flatten().any(|open| open.session == *session) {
+            return Err(StoreError::Locked {
+                place: self.base().join(session.file_name()).display().to_string(),
+                holder: "this store".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Keeps a session that is open from now on.
+    fn keep(&mut self, key: SessionKey, session: &SessionId, journal: Journal) {
+        if self.sessions.len() <= key.index() {
+            self.sessions.resize_with(key.index() + 1, || None);
+        }
+        self.touched.reserve(self.sessions.len());
+        self.wanting.reserve(self.sessions.len());
+        self.sessions[key.index()] = Some(Open { key, session: session.clone(), journal, in_turn: false });
+    }
+
+    /// Opens or creates the journal of a session, and hands it to the threads.
+    fn open_journal(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        let opening = Opening {
+            directory: self.base().join(session.file_name()),
+            session,
+            key,
+            backend: Arc::clone(&self.backend),
+            base: Arc::clone(&self.base),
+            limits: self.limits,
+        };
+        let (log, recovered, turn) = opening.open()?;
+        self.turn = self.turn.max(turn);
+        let log = self.look_after(Box::new(log))?;
+        self.keep(key, session, Journal::Made(log));
+        Ok(recovered)
+    }
+
+    /// Hands a journal to the threads.
+    fn look_after(&mut self, log: Box<Log>) -> Result<Box<Log>, StoreError> {
+        self.ring_for(&log);
+        let threads = self.threads()?;
+        if log.damage.is_none() {
+            threads.look_after(&log.shared);
+        }
+        Ok(log)
+    }
+
+    /// Has the journal of a session made, which has committed its first record.
+    #[cold]
+    fn create(&mut self, n: usize) -> Result<(), StoreError> {
+        let background = background(&mut self.background)?;
+        let Some(open) = &mut self.sessions[n] else { return Ok(()) };
+        let Journal::Pending(pending) = &mut open.journal else { return Ok(()) };
+        let journal = NewJournal {
+            directory: self.base.path.join(open.session.file_name()),
+            session: open.session.clone(),
+            key: open.key,
+            backend: Arc::clone(&self.backend),
+            base: Arc::clone(&self.base),
+            limits: self.limits,
+        };
+        pending.created_by(background.create(journal, self.waker.clone()));
+        Ok(())
+    }
+
+    /// Waits until the session is closed, if it still is being closed.
+    fn wait_until_closed(&mut self, session: &SessionId) {
+        if let Some(at) = self.closing.iter().position(|(closing, _)| closing == session) {
+            let (id, answer) = self.closing.swap_remove(at);
+            if let Err(error) = answer.recv().unwrap_or_else(|_| Err(gone())) {
+                self.unclean.push((id, error));
+            }
+        }
+    }
+
+    /// Puts a session's journal in place if it is there now, with what was kept for it; with `wait`
+    /// as soon as it is there. Returns whether it is in place.
+    #[cold]
+    fn settle(&mut self, n: usize, wait: bool) -> Result<bool, StoreError> {
+        let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] else {
+            return Ok(true);
+        };
+        let log = if wait { Some(pending.wait()?) } else { pending.poll() };
+        let Some(mut log) = log else { return Ok(false) };
+        log.horizon = pending.horizon;
+        let kept = pending.write_to(&mut log);
+        match kept.and_then(|()| self.look_after(log)) {
+            Ok(log) => {
+                if let Some(open) = &mut self.sessions[n] {
+                    open.journal = Journal::Made(log);
+                }
+                Ok(true)
+            }
+            Err(error) => {
+                if let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] {
+                    pending.fail(error.clone());
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Commits what is kept for sessions whose journals are pending. A turn of several sessions
+    /// waits for their journals, as all of it becomes visible or nothing: here for that of the
+    /// first one.
+    #[cold]
+    fn commit_pending(&mut self) -> Result<(), StoreError> {
+        let waits = self.touched.len() > 1;
+        for at in 0..self.touched.len() {
+            let n = self.touched[at];
+            let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] else {
+                continue;
+            };
+            if !pending.is_being_created() {
+                self.create(n)?;
+            }
+            if waits {
+                self.settle(n, true)?;
+            } else if let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] {
+                pending.commit();
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a record to what is kept for a session whose journal is pending. If it is not the first
+    /// session of the turn, the journal is waited for, so that a failure is that of this session.
+    #[cold]
+    fn append_pending(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        let (n, turn) = (session.index(), self.turn);
+        let is_first = self.touched.len() == 1;
+        let Journal::Pending(pending) = &mut self.opened(session).journal else {
+            return self.append(session, record);
+        };
+        pending.refusal()?;
+        if is_first && !pending.is_full(record.body.len()) {
+            return pending.append(turn, record);
+        }
+        if !pending.is_being_created() {
+            self.create(n)?;
+        }
+        self.settle(n, true)?;
+        self.append(session, record)
+    }
+
+    /// Returns the open session.
+    ///
+    /// # Panics
+    /// Panics if it is closed.
+    #[inline]
+    fn opened(&mut self, session: SessionKey) -> &mut Open {
+        self.sessions[session.index()].as_mut().expect("the session is open")
+    }
+
+    /// Takes a session that is to be closed, if it is open.
+    ///
+    /// # Panics
+    /// Panics inside a turn.
+    fn take_open(&mut self, session: SessionKey) -> Option<Open> {
+        assert!(!self.in_turn, "close inside a turn");
+        self.wanting.retain(|n| *n != session.index());
+        self.sessions.get_mut(session.index())?.take()
+    }
+
+    /// Returns the session's journal, which is there.
+    #[cfg(test)]
+    pub(crate) fn log(&self, session: SessionKey) -> &Log {
+        self.sessions[session.index()].as_ref().and_then(Open::log).expect("the journal is there")
+    }
+
+    /// Returns the session's journal, which is there.
+    #[cfg(test)]
+    pub(crate) fn log_mut(&mut self, session: SessionKey) -> &mut Log {
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => log,
+            Journal::Pending(_) => panic!("the journal is there"),
+        }
+    }
+
+    /// Publishes the turn in at most this many of its sessions.
+    ///
+    /// The session that was touched first, with the inbound message, comes last. If the process
+    /// dies in between, that message is processed again, and the messages of the other sessions
+    /// show that it was processed before.
+    #[inline]
+    fn publish(&mut self, sessions: usize) {
+        for _ in 0..sessions {
+            let Some(n) = self.touched.pop() else { return };
+            if let Some(open) = &mut self.sessions[n] {
+                open.in_turn = false;
+                if let Journal::Made(log) = &mut open.journal {
+                    log.publish();
+                    if log.has_news {
+                        log.note_known();
+                        self.wanting.push_back(n);
+                    }
+                }
+                open.check();
+            }
+        }
+    }
+
+    /// Sets how often to look for closed segments.
+    #[cfg(test)]
+    pub(crate) fn looking_every(mut self, look: std::time::Duration) -> Self {
+        self.limits.look = look;
+        self
+    }
+
+    /// Archives what was closed before the journal was opened.
+    #[cfg(test)]
+    pub(crate) fn archive(&mut self, session: SessionKey) {
+        let now = std::time::Instant::now();
+        self.history(session, now).look(now, crate::values::clock::now()).unwrap();
+    }
+
+    /// Returns another one that does what is done about the past of a session.
+    #[cfg(test)]
+    pub(crate) fn history(
+        &mut self,
+        session: SessionKey,
+        now: std::time::Instant,
+    ) -> crate::threads::history::History {
+        crate::threads::history::History::new(Arc::clone(&self.log(session).shared), now)
+    }
+
+    /// Returns how far back the session reads.
+    #[cfg(test)]
+    pub(crate) fn horizon(&self, session: SessionKey) -> u64 {
+        self.log(session).horizon
+    }
+
+    /// Returns the number of the first segment that the session reads from.
+    #[cfg(test)]
+    pub(crate) fn first_segment(&self, session: SessionKey) -> u32 {
+        self.log(session).segments[0].number
+    }
+
+    /// Returns the numbers of the segments that are not known to be completely on disk.
+    #[cfg(test)]
+    pub(crate) fn not_on_disk(&self, session: SessionKey) -> Vec<u32> {
+        let log = self.log(session);
+        lock(&log.shared.ahead).iter().map(|(number, _)| *number).collect()
+    }
+
+    /// As if the process had died inside a commit, after this many of its sessions.
+    #[cfg(test)]
+    pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
+        for open in self.sessions.iter_mut().flatten() {
+            if let Journal::Made(log) = &mut open.journal {
+                log.finish();
+            }
+        }
+        self.publish(sessions);
+        self.crash();
+    }
+
+    /// As if the process had died here: no clean mark.
+    #[cfg(test)]
+    pub(crate) fn crash(&mut self) {
+        for Open { journal, .. } in self.sessions.drain(..).flatten() {
+            let Journal::Made(log) = journal else { continue };
+            log.shared.closed.store(true, Ordering::Relaxed);
+            drop(lock(&log.shared.archiving));
+            *lock(&log.shared.creation) = None;
+            lock(&log.shared.maker).closed = true;
+            lock(&log.shared.head).close();
+        }
+        self.touched.clear();
+        self.wanting.clear();
+        self.in_turn = false;
+    }
+}
+
+impl Store for DirectoryStore {
+    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.check_closed(session)?;
+        self.open_journal(key, session)
+    }
+
+    fn open_lazily(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.check_closed(session)?;
+        let directory = self.base().join(session.file_name());
+        match directory.try_exists() {
+            Ok(true) => self.open_journal(key, session),
+            Ok(false) => {
+                self.keep(key, session, Journal::Pending(Box::new(Pending::new())));
+                Ok(Recovered::default())
+            }
+            Err(error) => Err(failed("looking for", &directory, &error)),
+        }
+    }
+
+    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        self.take_open(session).map_or(Ok(()), Open::close)
+    }
+
+    fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        let Some(open) = self.take_open(session) else { return Ok(()) };
+        if matches!(&open.journal, Journal::Pending(pending) if pending.is_unused()) {
+            return Ok(());
+        }
+        match background(&mut self.background) {
+            Ok(background) => {
+                let session = open.session.clone();
+                let closing = Closing { session: session.clone(), close: Box::new(|| open.close()) };
+                self.closing.push((session, background.close(closing, self.waker.clone())));
+                Ok(())
+            }
+            Err(_) => open.close(),
+        }
+    }
+
+    fn may_open(&self, session: &SessionId) -> bool {
+        self.background.as_ref().is_none_or(|background| background.left() < MOST_LEFT)
+            && self.closing.iter().all(|(closing, _)| closing != session)
+    }
+
+    fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
+        self.closing.retain_mut(|(session, answer)| {
+            let closed = match answer.try_recv() {
+                Ok(closed) => closed,
+                Err(oneshot::TryRecvError::Empty) => return true,
+                Err(oneshot::TryRecvError::Disconnected) => Err(gone()),
+            };
+            if let Err(error) = closed {
+                self.unclean.push((session.clone(), error));
+            }
+            false
+        });
+        self.unclean.pop()
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        assert!(!self.in_turn, "begin inside a turn");
+        self.in_turn = true;
+        self.turn += 1;
+    }
+
+    #[inline]
+    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+        assert!(self.in_turn, "append outside a turn");
+        let Self { sessions, touched, turn, .. } = self;
+        let open = sessions[session.index()].as_mut().expect("the session is open");
+        if !open.in_turn {
+            open.in_turn = true;
+            touched.push(session.index());
+        }
+        match &mut open.journal {
+            Journal::Made(log) => log.append(*turn, record),
+            Journal::Pending(_) => self.append_pending(session, record),
+        }
+    }
+
+    #[inline]
+    fn commit(&mut self) -> Result<Position, StoreError> {
+        assert!(self.in_turn, "commit outside a turn");
+        if self.touched.is_empty() {
+            self.in_turn = false;
+            return Ok(Position(self.position));
+        }
+        let touched = self.touched.iter().filter_map(|n| self.sessions[*n].as_ref());
+        if touched.clone().any(|open| open.log().is_none())
+            && let Err(error) = self.commit_pending()
+        {
+            self.rollback();
+            return Err(error);
+        }
+        self.in_turn = false;
+        for n in &self.touched {
+            if let Some(Open { journal: Journal::Made(log), .. }) = &mut self.sessions[*n] {
+                log.finish();
+            }
+        }
+        self.publish(usize::MAX);
+        self.position += 1;
+        Ok(Position(self.position))
+    }
+
+    fn rollback(&mut self) {
+        self.in_turn = false;
+        while let Some(n) = self.touched.pop() {
+            if let Some(open) = &mut self.sessions[n] {
+                open.in_turn = false;
+                match &mut open.journal {
+                    Journal::Made(log) => log.rollback(),
+                    Journal::Pending(pending) => pending.rollback(),
+                }
+                open.check();
+            }
+        }
+    }
+
+    #[inline]
+    fn durable(&mut self, session: SessionKey) -> Position {
+        let all = Position(self.position);
+        match self.sessions.get(session.index()) {
+            Some(Some(Open { journal: Journal::Pending(pending), .. })) if !pending.is_unused() => {
+                // A failure is kept, and reported as one.
+                if self.settle(session.index(), false).unwrap_or(false) { all } else { Position(0) }
+            }
+            _ => all,
+        }
+    }
+
+    fn read(
+        &mut self,
+        session: SessionKey,
+        generation: Generation,
+        range: RangeInclusive<SeqNum>,
+    ) -> Result<Option<Record<'_>>, StoreError> {
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => log.read(generation, range),
+            Journal::Pending(pending) => Ok(pending.read(generation, &range)),
+        }
+    }
+
+    fn replay(
+        &mut self,
+        session: SessionKey,
+        visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => log.replay(visit),
+            Journal::Pending(pending) => {
+                pending.replay(visit);
+                Ok(())
+            }
+        }
+    }
+
+    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
+        match &mut self.opened(session).journal {
+            Journal::Made(log) => {
+                log.horizon = messages;
+                if log.damage.is_none() {
+                    log.give_up_past(SeqNum::MAX);
+                }
+            }
+            Journal::Pending(pending) => pending.horizon = messages,
+        }
+    }
+
+    /// Makes one page of a journal ready, or rings for a thread: of the session that has waited
+    /// longest, so it costs nothing to have many that want nothing.
+    fn prepare(&mut self) -> bool {
+        let Some(n) = self.wanting.pop_front() else { return false };
+        if let Some(Some(Open { journal: Journal::Made(log), .. })) = self.sessions.get_mut(n)
+            && log.prepare()
+        {
+            self.wanting.push_back(n);
+        }
+        !self.wanting.is_empty()
+    }
+
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.waker = Some(waker);
+        for log in self.logs() {
+            self.ring_for(log);
+        }
+    }
+
+    fn take_warning(&mut self) -> Option<(SessionKey, String)> {
+        let mut open = self.logs().map(|log| &log.shared);
+        let shared = open.find(|shared| shared.has_found.load(Ordering::Acquire))?;
+        Some((shared.key, shared.take_found()?))
+    }
+
+    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
+        if let Some(threads) = &self.threads
+            && !self.thread_death_told
+            && !threads.are_alive()
+        {
+            // Without the threads, no pages and marks reach the disk.
+            self.thread_death_told = true;
+            for log in self.logs() {
+                log.shared.fail(StoreError::Io {
+                    doing: format!("serving the journals in {}", self.base.path.display()),
+                    reason: "one of the store's threads has ended".to_owned(),
+                });
+            }
+        }
+        for n in 0..self.sessions.len() {
+            // A failure to put the journal of a session in place is kept there.
+            let _ = self.settle(n, false);
+            let Some(open) = &mut self.sessions[n] else { continue };
+            let failure = match &mut open.journal {
+                Journal::Made(log) => log.take_failure(),
+                Journal::Pending(pending) => pending.take_failure(),
+            };
+            if let Some(error) = failure {
+                return Some((open.key, error));
+            }
+        }
+        None
+    }
+}
+
+/// Returns the thread for what the disk may take its time for. It is restarted if it has died.
+fn background(slot: &mut Option<Background>) -> Result<&Background, StoreError> {
+    if let Some(running) = slot.take().filter(Background::is_alive) {
+        return Ok(slot.insert(running));
+    }
+    Ok(slot.insert(Background::start()?))
+}
+
+impl Open {
+    /// Closes the journal, for which it waits if there is something to put into it.
+    pub(crate) fn close(self) -> Result<(), StoreError> {
+        let mut pending = match self.journal {
+            Journal::Made(log) => return log.close(),
+            Journal::Pending(pending) if pending.is_unused() => return Ok(()),
+            Journal::Pending(pending) => pending,
+        };
+        let mut log = pending.wait()?;
+        pending.write_to(&mut log)?;
+        log.close()
+    }
+}
+
+impl fmt::Debug for DirectoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let open = self.sessions.iter().flatten().map(|open| &open.session);
+        let open: Vec<_> = open.collect();
+        f.debug_struct("DirectoryStore")
+            .field("base", &self.base())
+            .field("limits", &self.limits)
+            .field("open", &open)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for DirectoryStore {
+    fn drop(&mut self) {
+        if self.in_turn {
+            self.rollback();
+        }
+        for open in self.sessions.drain(..).flatten() {
+            // A failure cannot be reported any more. The journal then says that it was not closed
+            // cleanly.
+            let _ = open.close();
+        }
+        if let Some(threads) = &self.threads {
+            threads.forget_closed();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{TempDir, head_in, key, outbound, reset, session};
+    use crate::values::reserve::RESERVE;
+
+    #[test]
+    #[should_panic(expected = "is in a turn that has ended")]
+    fn a_turn_that_goes_on_after_its_commit_is_noticed() {
+        let dir = TempDir::new("in-turn");
+        let mut store = DirectoryStore::new(dir.path());
+        store.open(key(0), &session("A")).unwrap();
+        let open = store.sessions[0].as_mut().unwrap();
+        open.check();
+        open.in_turn = true;
+        open.check();
+    }
+
+    #[test]
+    fn after_a_reset_no_number_passes_the_mark_that_the_reset_will_get() {
+        let dir = TempDir::new("limit");
+        let mut store = DirectoryStore::new(dir.path());
+        let key = key(0);
+        store.open(key, &session("A")).unwrap();
+        for record in [outbound(1_000_000, b"x"), reset(1, 1)] {
+            store.begin();
+            store.append(key, &record).unwrap();
+            assert!(store.log(key).mark >= RESERVE);
+            store.commit().unwrap();
+        }
+        assert_eq!(store.log(key).mark, 1 + RESERVE);
+        store.begin();
+        store.append(key, &outbound(1 + RESERVE, b"beyond")).unwrap();
+        let head = head_in(&dir.path().join(session("A").file_name()));
+        assert!(head.mark > SeqNum(1 + RESERVE));
+        store.rollback();
+    }
+}

@@ -1,0 +1,157 @@
+//! Copies of journals: making one of a running journal, and making one the original.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fixbolt_codec::SeqNum;
+use fixbolt_session::SessionId;
+use fixbolt_session::store::StoreError;
+
+use crate::files::archive;
+use crate::files::found::Files;
+use crate::files::head::HeadFile;
+use crate::files::lock::Lock;
+use crate::layout::floor::FLOOR_SLOTS;
+use crate::layout::head_copy::{HEAD_COPIES, HEAD_LENGTH, HeadState};
+use crate::system::backend::{Backend, System, failed};
+use crate::system::mapping::Mapping;
+use crate::tools::directories::session_directories;
+use crate::tools::reader::JournalReader;
+use crate::tools::repair::name_of;
+use crate::values::identity::Place;
+
+/// A journal that was made the original.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Adopted {
+    /// The session's directory.
+    pub directory: PathBuf,
+    /// The session of the journal.
+    pub session: SessionId,
+    /// Whether it was a copy. If not, nothing was changed.
+    pub was_copy: bool,
+    /// The next expected inbound MsgSeqNum.
+    pub next_in: SeqNum,
+    /// The next outbound MsgSeqNum. A copy of a journal that was in use continues at the mark.
+    pub next_out: SeqNum,
+}
+
+/// Makes a copied or restored journal, or all of those in a base directory, the originals: their
+/// sessions may start. With `act` false, only returns what would be done.
+///
+/// The caller must know that the original is not used any more. What it sent and received after the
+/// copy was made is not in the copy, so both could use the same sequence numbers.
+///
+/// # Errors
+/// Returns [`StoreError::Locked`] if a process uses the journal, [`StoreError::Damaged`] if it must
+/// be repaired first, and [`StoreError::Io`] or [`StoreError::Full`] from the system.
+pub fn adopt(directory: &Path, act: bool) -> Result<Vec<Adopted>, StoreError> {
+    session_directories(directory)?.iter().map(|directory| adopt_one(directory, act)).collect()
+}
+
+fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
+    let backend: Arc<dyn Backend> = Arc::new(System);
+    let _lock = Lock::take(&*backend, directory)?;
+    let files = Files::load(directory, false)?;
+    let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
+    let was_copy = files.is_copy().is_some();
+    let damaged = |reason| StoreError::Damaged { place: directory.display().to_string(), reason };
+    // The floor of a copy of files in use may be older or newer than the rest.
+    let mut damage = files.damage_besides_floor(&scan, None);
+    if damage.is_empty() && !was_copy {
+        damage = files.damage(&scan, None);
+    }
+    if !damage.is_empty() {
+        return Err(damaged(format!("{}; repair it first", damage.join("; "))));
+    }
+    let Some(head) = files.head().cloned() else { return Err(damaged("there is no journal".to_owned())) };
+    let closed = head.state == HeadState::Clean;
+    let mark = head.mark.max(scan.ledger.next_out);
+    let adopted = Adopted {
+        directory: directory.to_owned(),
+        session: head.session.clone(),
+        was_copy,
+        next_in: files.next_in(&scan),
+        next_out: if closed && was_copy { head.mark } else { mark },
+    };
+    if was_copy && act {
+        files.allocate(&*backend)?;
+        let mut file = HeadFile::open(backend, directory, head)?;
+        let path = directory.join("head");
+        let place = Place::here(directory).map_err(|e| failed("looking for", &path, &e))?;
+        file.write(|head| {
+            if !closed {
+                (head.state, head.boot, head.mark) = (HeadState::Cut, [0; 16], mark);
+            }
+            if let Some(made) = &mut head.made {
+                made.place = place;
+            }
+        })?;
+    }
+    Ok(adopted)
+}
+
+/// Copies a session's journal, or those of all sessions in a base directory, into the directory
+/// `to`, one directory per session. The sessions may be running: the copy has everything that was
+/// committed when it was begun.
+///
+/// A session does not start from the copy before [`adopt`].
+///
+/// # Errors
+/// Returns [`StoreError::Damaged`] if a journal is damaged, and [`StoreError::Io`] or
+/// [`StoreError::Full`] from the system or if there is a copy already.
+pub fn backup(directory: &Path, to: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let directories = session_directories(directory)?;
+    directories.iter().map(|directory| backup_one(directory, &to.join(name_of(directory)))).collect()
+}
+
+fn backup_one(directory: &Path, to: &Path) -> Result<PathBuf, StoreError> {
+    if to.exists() {
+        return Err(StoreError::Io {
+            doing: format!("copying {} to {}", directory.display(), to.display()),
+            reason: "there is such a directory already".to_owned(),
+        });
+    }
+    let reader = JournalReader::open(directory)?;
+    let journal = &reader.sessions()[0];
+    let (files, scan) = (&journal.files, &journal.scan);
+    let damage = files.damage(scan, None);
+    let Some(head) = files.head().cloned().filter(|_| damage.is_empty()) else {
+        let reason = format!("{}; repair it first", damage.join("; "));
+        return Err(StoreError::Damaged { place: directory.display().to_string(), reason });
+    };
+    // The head comes last: without it, a copy that was interrupted is no journal.
+    let backend = System;
+    backend.create_dir(to).map_err(|e| failed("creating", to, &e))?;
+    if files.first > 1 {
+        archive::create(&backend, to)?;
+    }
+    let last = files.segments.get(scan.end.segment).map_or(0, |segment| segment.number);
+    for segment in journal.all().segments.iter().filter(|segment| segment.number <= last) {
+        let Some(bytes) = segment.mapping.as_ref().map(Mapping::bytes) else { continue };
+        let used = if segment.number == last { scan.end.offset } else { bytes.len() };
+        let path = to.join(&segment.name);
+        let write = || {
+            let file = backend.create(&path)?;
+            backend.allocate(&file, bytes.len() as u64)?;
+            backend.write(&file, 0, &bytes[..used])?;
+            backend.sync(&file)
+        };
+        write().map_err(|e| failed("writing", &path, &e))?;
+    }
+    let floor = files.reached(scan);
+    let path = to.join("head");
+    let write = || {
+        let file = backend.create(&path)?;
+        backend.allocate(&file, HEAD_LENGTH)?;
+        for at in HEAD_COPIES {
+            backend.write(&file, at, &head.encode())?;
+        }
+        for at in FLOOR_SLOTS {
+            backend.write(&file, at as u64, &floor.slot(head.salt))?;
+        }
+        backend.sync(&file)?;
+        backend.sync_dir(to)
+    };
+    write().map_err(|e| failed("writing", &path, &e))?;
+    Ok(to.to_owned())
+}
