@@ -36,7 +36,7 @@ impl Log {
     /// Adds a record to turn `turn`.
     #[inline]
     pub(crate) fn append(&mut self, turn: u64, record: &Record<'_>) -> Result<(), StoreError> {
-        if self.damage.is_some() || self.shared.failed.load(Ordering::Relaxed) {
+        if self.damage.is_some() || self.shared.failure.failed.load(Ordering::Relaxed) {
             return Err(self.refusal());
         }
         if record.body.len() > LARGEST_BODY {
@@ -120,7 +120,7 @@ impl Log {
         let room = size + Checkpoint::SIZE + SEAL;
         let fits = |s: &Segment| s.mapping.len() - SEGMENT_HEADER >= room;
         if self.segments.len() == self.end.segment + 1 {
-            let ready = lock(&self.shared.next_segment).take();
+            let ready = lock(&self.shared.segments.next).take();
             let segment = match ready {
                 Some(segment) if fits(&segment) => segment,
                 other => self.make_segment(room, other.into_iter().collect())?,
@@ -156,7 +156,7 @@ impl Log {
         self.end = RecordAddress { segment: self.end.segment + 1, offset: SEGMENT_HEADER };
         let segment = &mut self.segments[self.end.segment];
         segment.start = (self.pending.generation, self.pending.next_out);
-        self.shared.note_ready(segment.number, segment.ready);
+        self.shared.segments.note_ready(segment.number, segment.ready);
         let begin = if self.turn.begun { self.turn.first } else { self.end };
         let checkpoint = Checkpoint {
             ledger: self.committed,
@@ -175,9 +175,9 @@ impl Log {
     /// little space.
     #[cold]
     fn make_segment(&mut self, room: usize, mut small: Vec<Segment>) -> Result<Segment, StoreError> {
-        let mut maker = lock(&self.shared.maker);
+        let mut maker = lock(&self.shared.segments.maker);
         // One may have become ready while we waited for the lock.
-        let late = lock(&self.shared.next_segment).take();
+        let late = lock(&self.shared.segments.next).take();
         if let Some(late) = late {
             if small.is_empty() && late.mapping.len() - SEGMENT_HEADER >= room {
                 return Ok(late);
@@ -185,11 +185,11 @@ impl Log {
             small.push(late);
         }
         while let Some(small) = small.pop() {
-            lock(&self.shared.ahead).retain(|(number, _)| *number != small.number);
+            lock(&self.shared.segments.ahead).retain(|(number, _)| *number != small.number);
             maker.unmake(small)?;
         }
         let segment = maker.make(room)?;
-        lock(&self.shared.ahead).push((segment.number, segment.mapping.ahead()));
+        lock(&self.shared.segments.ahead).push((segment.number, segment.mapping.ahead()));
         Ok(segment)
     }
 
@@ -199,14 +199,14 @@ impl Log {
         let shared = &self.shared;
         shared.finish_creation()?;
         let generation = self.committed.generation;
-        let synced = shared.synced.of(generation).unwrap_or(0);
+        let synced = shared.head.synced.of(generation).unwrap_or(0);
         let is_higher = synced > self.mark;
         self.mark = self.mark.max(synced);
         if next_out.0 > self.mark {
             // The store's threads are late.
-            let mut head = lock(&shared.head);
+            let mut head = lock(&shared.head.file);
             let mark = next_out.0.saturating_add(RESERVE_LATE);
-            shared.advance_mark(&mut head, generation, SeqNum(mark))?;
+            shared.head.advance_mark(&mut head, shared.boot, generation, SeqNum(mark))?;
             self.mark = mark;
         } else if !is_higher {
             self.want(Task::Sync);

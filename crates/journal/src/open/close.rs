@@ -25,23 +25,23 @@ impl Log {
                 reason: "it is open in the process from which this one was forked".to_owned(),
             });
         }
-        if self.damage.is_none() && !self.shared.failed.load(Ordering::Relaxed) {
+        if self.damage.is_none() && !self.shared.failure.failed.load(Ordering::Relaxed) {
             // A failure is one of the journal, and returned as such below.
             let _ = self.shared.finish_creation();
         }
         let shared = Arc::clone(&self.shared);
-        shared.closed.store(true, Ordering::Relaxed);
-        drop(lock(&shared.archiving));
-        let mut maker = lock(&shared.maker);
+        shared.position.closed.store(true, Ordering::Relaxed);
+        drop(lock(&shared.segments.archiving));
+        let mut maker = lock(&shared.segments.maker);
         maker.closed = true;
-        let mut head = lock(&shared.head);
-        let ahead = std::mem::take(&mut *lock(&shared.ahead));
+        let mut head = lock(&shared.head.file);
+        let ahead = std::mem::take(&mut *lock(&shared.segments.ahead));
         let closed = self.leave(ahead, &mut maker, &mut head);
         head.close();
         // It is still there after a failure.
-        drop(lock(&shared.next_segment).take());
-        lock(&shared.past).clear();
-        lock(&shared.given_up).clear();
+        drop(lock(&shared.segments.next).take());
+        lock(&shared.segments.past).clear();
+        lock(&shared.segments.given_up).clear();
         closed
     }
 
@@ -54,7 +54,7 @@ impl Log {
         if self.damage.is_some() {
             return Ok(());
         }
-        if self.shared.failed.load(Ordering::Relaxed) {
+        if self.shared.failure.failed.load(Ordering::Relaxed) {
             return Err(self.refusal());
         }
         for (number, mapping) in ahead {
@@ -65,7 +65,7 @@ impl Log {
             }
         }
         // Segments that were created ahead and not used would only take up space.
-        self.segments.extend(lock(&self.shared.next_segment).take());
+        self.segments.extend(lock(&self.shared.segments.next).take());
         while self.segments.len() > self.end.segment + 1 {
             if let Some(segment) = self.segments.pop() {
                 maker.unmake(segment)?;

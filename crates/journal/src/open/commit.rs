@@ -46,9 +46,9 @@ impl Log {
             self.limit = self.limit.min(next_out.saturating_add(RESERVE / 2));
             if self.generation_start.segment == self.committed_end.segment {
                 let used = (self.committed_end.offset as u64).next_multiple_of(4096);
-                self.shared.small_generation.store(used, Ordering::Release);
+                self.shared.segments.small_generation.store(used, Ordering::Release);
             }
-            self.shared.generation.store(self.pending.generation.0, Ordering::Release);
+            self.shared.position.generation.store(self.pending.generation.0, Ordering::Release);
             self.want(Task::Sync);
         }
         self.committed = self.pending;
@@ -58,8 +58,8 @@ impl Log {
         if let Some(writer) = &mut self.floor {
             writer.put(&floor);
         }
-        self.shared.next_out.store(floor.next_out.0, Ordering::Release);
-        self.shared.publish_position(floor.segment, floor.offset);
+        self.shared.position.next_out.store(floor.next_out.0, Ordering::Release);
+        self.shared.position.publish(floor.segment, floor.offset);
         if leaves {
             self.give_up_past(next_out_before);
         }
@@ -78,7 +78,7 @@ impl Log {
         if first == 0 {
             return;
         }
-        lock(&self.shared.given_up).extend(self.segments.drain(..first));
+        lock(&self.shared.segments.given_up).extend(self.segments.drain(..first));
         for at in [
             &mut self.end,
             &mut self.committed_end,
@@ -88,7 +88,7 @@ impl Log {
             *at = at.after_segments(first);
         }
         self.cursor = None;
-        self.shared.needed_from.store(self.segments[0].number, Ordering::Release);
+        self.shared.position.needed_from.store(self.segments[0].number, Ordering::Release);
     }
 
     /// Discards the turn; its bytes become zero again.

@@ -7,8 +7,9 @@
 use std::sync::atomic::Ordering;
 
 use crate::layout::records::{SEGMENT_HEADER, u64_at};
+use crate::open::failure::MOST_FINDINGS;
 use crate::open::log::Log;
-use crate::open::shared::{MOST_FINDINGS, Shared};
+use crate::open::shared::Shared;
 use crate::values::mutex::lock;
 
 impl Log {
@@ -59,10 +60,10 @@ impl Log {
         shared.check();
         // Only this thread changes these.
         let published = (
-            shared.position.load(Ordering::Relaxed),
-            shared.generation.load(Ordering::Relaxed),
-            shared.next_out.load(Ordering::Relaxed),
-            shared.needed_from.load(Ordering::Relaxed),
+            shared.position.at.load(Ordering::Relaxed),
+            shared.position.generation.load(Ordering::Relaxed),
+            shared.position.next_out.load(Ordering::Relaxed),
+            shared.position.needed_from.load(Ordering::Relaxed),
         );
         let position = u64::from(floor.segment) << 32 | floor.offset;
         let reached = (position, floor.generation.0, next_out, segments[0].number);
@@ -78,28 +79,28 @@ impl Shared {
     /// Panics if it does not hold.
     pub(crate) fn check(&self) {
         // In this order: the session's thread publishes where it is before it gives segments up.
-        let needed_from = self.needed_from.load(Ordering::Acquire);
-        let position = self.position.load(Ordering::Acquire);
+        let needed_from = self.position.needed_from.load(Ordering::Acquire);
+        let position = self.position.at.load(Ordering::Acquire);
         let (segment, offset) = ((position >> 32) as u32, (position & 0xffff_ffff) as usize);
         assert!(needed_from <= segment, "segments from {needed_from} on are read, and {segment} is written");
         assert!(offset >= SEGMENT_HEADER, "the next turn begins at {offset}, within the header");
-        let next_out = self.next_out.load(Ordering::Acquire);
+        let next_out = self.position.next_out.load(Ordering::Acquire);
         assert!(next_out >= 1, "the store's threads see NextNumOut 0");
         // What has failed stays so.
-        if self.failed.load(Ordering::Acquire) {
-            assert!(lock(&self.failure).is_some(), "the journal has failed, and nobody knows why");
+        if self.failure.failed.load(Ordering::Acquire) {
+            assert!(lock(&self.failure.why).is_some(), "the journal has failed, and nobody knows why");
         }
         // Never waited for: a worker's thread neither sleeps here nor wakes one that does.
-        if let Ok(found) = self.found.try_lock() {
+        if let Ok(found) = self.failure.found.try_lock() {
             let (taken, known) = (found.taken, found.known.len());
             assert!(taken <= known, "{taken} damages were taken of {known}");
             assert!(known <= MOST_FINDINGS, "{known} damages are kept, and at most {MOST_FINDINGS} may be");
-            let left = self.has_found.load(Ordering::Acquire);
+            let left = self.failure.has_found.load(Ordering::Acquire);
             assert!(left == (taken < known), "damages are left: {left}, {taken} of {known} were taken");
         }
         // Held for a step of the creation, which takes the disk's time.
-        if self.created.load(Ordering::Acquire)
-            && let Ok(creation) = self.creation.try_lock()
+        if self.head.created.load(Ordering::Acquire)
+            && let Ok(creation) = self.head.creation.try_lock()
         {
             assert!(creation.is_none(), "the journal is there, and is being created");
         }
@@ -208,10 +209,10 @@ pub(crate) mod tests {
         (|it| notes(it, [(41, 0), (40, 40 << 10)]), "follows (Generation(0), SeqNum(41)) at 0"),
         (|it| it.cursor.as_mut().unwrap().after.segment = 99, "a message was read up to"),
         (|it| it.committed_turn = 6, "the head has the floor"),
-        (|it| it.shared.publish_position(1, 64 << 10), "the store's threads see"),
-        (|it| it.shared.generation.store(1, Ordering::Relaxed), "the store's threads see"),
-        (|it| it.shared.next_out.store(7, Ordering::Relaxed), "the store's threads see"),
-        (|it| it.shared.needed_from.store(0, Ordering::Relaxed), "the store's threads see"),
+        (|it| it.shared.position.publish(1, 64 << 10), "the store's threads see"),
+        (|it| it.shared.position.generation.store(1, Ordering::Relaxed), "the store's threads see"),
+        (|it| it.shared.position.next_out.store(7, Ordering::Relaxed), "the store's threads see"),
+        (|it| it.shared.position.needed_from.store(0, Ordering::Relaxed), "the store's threads see"),
     ];
 
     fn ends_at(log: &mut Log, segment: usize, offset: usize) {
@@ -228,20 +229,26 @@ pub(crate) mod tests {
     }
 
     const OF_THE_SHARED_WORDS: [Damage; 7] = [
-        (|it| it.shared.needed_from.store(99, Ordering::Relaxed), "segments from 99 on are read, and"),
-        (|it| it.shared.publish_position(99, 8), "the next turn begins at 8, within the header"),
-        (|it| it.shared.next_out.store(0, Ordering::Relaxed), "the store's threads see NextNumOut 0"),
         (
-            |it| it.shared.failed.store(true, Ordering::Relaxed),
+            |it| it.shared.position.needed_from.store(99, Ordering::Relaxed),
+            "segments from 99 on are read, and",
+        ),
+        (|it| it.shared.position.publish(99, 8), "the next turn begins at 8, within the header"),
+        (
+            |it| it.shared.position.next_out.store(0, Ordering::Relaxed),
+            "the store's threads see NextNumOut 0",
+        ),
+        (
+            |it| it.shared.failure.failed.store(true, Ordering::Relaxed),
             "the journal has failed, and nobody knows why",
         ),
-        (|it| lock(&it.shared.found).taken = 1, "1 damages were taken of 0"),
+        (|it| lock(&it.shared.failure.found).taken = 1, "1 damages were taken of 0"),
         (
-            |it| lock(&it.shared.found).known = vec![String::new(); MOST_FINDINGS + 1],
+            |it| lock(&it.shared.failure.found).known = vec![String::new(); MOST_FINDINGS + 1],
             "65 damages are kept, and at most 64 may be",
         ),
         (
-            |it| it.shared.has_found.store(true, Ordering::Relaxed),
+            |it| it.shared.failure.has_found.store(true, Ordering::Relaxed),
             "damages are left: true, 0 of 0 were taken",
         ),
     ];
@@ -273,7 +280,7 @@ pub(crate) mod tests {
     fn a_journal_that_is_there_before_it_is_created_is_noticed() {
         let dir = TempDir::new("invariants");
         let log = opened(&dir, "journal");
-        log.shared.created.store(true, Ordering::Relaxed);
+        log.shared.head.created.store(true, Ordering::Relaxed);
         let said = said(|| log.shared.check());
         assert!(said.contains("the journal is there, and is being created"), "{said}");
     }

@@ -3,21 +3,34 @@
 //! `append`, `commit`, `look_ahead`, `read_back` and `close` say what is done with it. `recover`
 //! has decided before what the files of a recovered journal mean.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use fixbolt_session::store::StoreError;
+use fixbolt_codec::SeqNum;
+use fixbolt_session::store::{SessionKey, StoreError};
 
+use crate::files::creation::Creation;
 use crate::files::floor_writer::FloorWriter;
-use crate::files::lock::Lock;
+use crate::files::head::HeadFile;
+use crate::files::lock::{DirectoryWatch, Lock};
 use crate::files::segment::Segment;
+use crate::files::segment_maker::SegmentMaker;
 use crate::layout::checkpoint::Spot;
 use crate::layout::floor::Floor;
-use crate::layout::scan::RecordAddress;
+use crate::layout::records::SEGMENT_HEADER;
+use crate::layout::scan::{RecordAddress, Scan};
+use crate::open::calls::Calls;
 use crate::open::cursor::Cursor;
+use crate::open::failure::Failure;
+use crate::open::head_on_disk::HeadOnDisk;
+use crate::open::position::Position;
+use crate::open::segments::Segments;
 use crate::open::shared::Shared;
 use crate::open::wanted::Wanted;
+use crate::system::boot::boot_id;
 use crate::values::ledger::Ledger;
+use crate::values::limits::Limits;
 use crate::values::mutex::lock;
 
 /// The journal of one session, open for appending.
@@ -84,7 +97,131 @@ impl Turn {
     }
 }
 
+/// What a journal is opened with, besides its place and its settings.
+pub(crate) struct Parts {
+    /// All segments that the session's thread may read, in order.
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) maker: SegmentMaker,
+    pub(crate) head: HeadFile,
+    /// What is left to do until a new journal is on disk.
+    pub(crate) creation: Option<Creation>,
+    pub(crate) floor: Option<FloorWriter>,
+    pub(crate) reached: Reached,
+    /// NextNumOut may reach this without a mark on disk.
+    pub(crate) mark: u64,
+    /// Number of the first segment that opening has read.
+    pub(crate) read_from: u32,
+    pub(crate) damage: Option<String>,
+}
+
+/// How far the records reach with which a journal is opened.
+#[derive(Clone, Copy)]
+pub(crate) struct Reached {
+    pub(crate) ledger: Ledger,
+    pub(crate) end: RecordAddress,
+    pub(crate) generation_start: RecordAddress,
+    pub(crate) turn: u64,
+    pub(crate) turn_before: u64,
+    pub(crate) turns: u64,
+}
+
+impl Reached {
+    /// A journal without records.
+    pub(crate) const NEW: Self = {
+        let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
+        Self { ledger: Ledger::NEW, end: start, generation_start: start, turn: 0, turn_before: 0, turns: 0 }
+    };
+
+    /// Returns what a scan has found.
+    pub(crate) fn of(scan: &Scan) -> Self {
+        Self {
+            ledger: scan.ledger,
+            end: scan.end,
+            generation_start: scan.generation_start,
+            turn: scan.last_turn,
+            turn_before: scan.turn_before,
+            turns: scan.turns,
+        }
+    }
+}
+
 impl Log {
+    /// Opens the journal in `directory`.
+    pub(crate) fn new(
+        directory: &Path,
+        key: SessionKey,
+        limits: Limits,
+        watch: DirectoryWatch,
+        parts: Parts,
+        lock: Lock,
+    ) -> Self {
+        let Parts { segments, maker, head, creation, floor, reached, mark, read_from, damage } = parts;
+        let Reached { ledger, end, generation_start, turn, turn_before, turns } = reached;
+        let current = segments.get(end.segment).map_or(0, |segment| segment.number);
+        let needed_from = segments.first().map_or(1, |segment| segment.number);
+        let place = Floor {
+            turn,
+            generation: ledger.generation,
+            segment: current,
+            offset: end.offset as u64,
+            next_in: ledger.next_in,
+            next_out: ledger.next_out,
+        };
+        let salt = maker.salt;
+        let shared = Shared {
+            directory: directory.to_owned(),
+            key,
+            boot: boot_id(),
+            process: std::process::id(),
+            watch,
+            read_from,
+            limits,
+            position: Position::new(&place, needed_from),
+            failure: Failure::default(),
+            head: HeadOnDisk::new(head, creation),
+            segments: Segments::new(maker, &segments),
+            calls: Calls::default(),
+        };
+        // With room for those that a session goes on to.
+        let mut all = Vec::with_capacity(256 + segments.len());
+        all.extend(segments);
+        Self {
+            shared: Arc::new(shared),
+            salt,
+            segments: all,
+            damage,
+            end,
+            committed_end: end,
+            committed_turn: turn,
+            turn_before,
+            turns,
+            committed: ledger,
+            pending: ledger,
+            generation_start,
+            pending_generation_start: generation_start,
+            mark,
+            limit: mark,
+            alert: 0,
+            opened_at: (current, end.offset),
+            wanted: Wanted::default(),
+            has_news: false,
+            floor,
+            turn: Turn::default(),
+            cursor: None,
+            horizon: u64::MAX,
+            _lock: lock,
+        }
+    }
+
+    /// Has NextNumOut reach `reserve` further than it is, and writes this mark to disk if the one
+    /// there is lower.
+    pub(crate) fn write_mark(&mut self, reserve: u64) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        let (generation, next_out) = (self.committed.generation, self.committed.next_out);
+        self.mark = next_out.0.saturating_add(reserve);
+        shared.head.advance_mark(&mut lock(&shared.head.file), shared.boot, generation, SeqNum(self.mark))
+    }
+
     /// Returns what the last commit reached.
     #[inline]
     pub(crate) fn reached(&self) -> Floor {
@@ -104,7 +241,7 @@ impl Log {
 
     #[cold]
     pub(crate) fn refusal(&self) -> StoreError {
-        if let Some(error) = &*lock(&self.shared.failure) {
+        if let Some(error) = &*lock(&self.shared.failure.why) {
             return error.clone();
         }
         let place = self.shared.directory.display().to_string();
@@ -114,10 +251,10 @@ impl Log {
     /// Returns a failure that one of the store's threads has noticed, once. Appends are refused
     /// from then on.
     pub(crate) fn take_failure(&mut self) -> Option<StoreError> {
-        if self.damage.is_some() || !self.shared.failed.load(Ordering::Relaxed) {
+        if self.damage.is_some() || !self.shared.failure.failed.load(Ordering::Relaxed) {
             return None;
         }
-        let error = lock(&self.shared.failure).clone()?;
+        let error = lock(&self.shared.failure.why).clone()?;
         self.damage = Some(error.to_string());
         Some(error)
     }

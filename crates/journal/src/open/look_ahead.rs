@@ -42,7 +42,7 @@ impl Log {
     pub(crate) fn want(&mut self, task: Task) {
         if self.wanted.threads & task.bit() != 0 {
             self.wanted.threads &= !task.bit();
-            self.shared.ring(task);
+            self.shared.calls.ring(task);
         } else {
             self.wanted.threads |= task.bit();
             self.has_news = !self.wanted.is_known;
@@ -71,9 +71,9 @@ impl Log {
         let part = (number / small_segments, end / GIVEN_BACK);
         if part != self.wanted.part {
             self.wanted.part = part;
-            self.shared.ring(Task::Sync);
+            self.shared.calls.ring(Task::Sync);
         }
-        if self.shared.ready_in(number) < length {
+        if self.shared.segments.ready_in(number) < length {
             alert = alert.min(self.look_at_pages(number, end));
         }
         self.alert = alert;
@@ -82,7 +82,7 @@ impl Log {
     /// Determines whether pages of segment `number` are wanted once records reach `end`, and when
     /// to look again.
     fn look_at_pages(&mut self, number: u32, end: usize) -> usize {
-        let (ready, window) = (self.shared.ready_in(number), self.window());
+        let (ready, window) = (self.shared.segments.ready_in(number), self.window());
         let left = ready.saturating_sub(end);
         if left > window / 4 * 3 {
             return ready - window / 4 * 3;
@@ -94,10 +94,10 @@ impl Log {
         }
         // A core that is free makes them ready sooner than this one.
         self.fall_behind();
-        while self.shared.ready_in(number) < end && !self.leaves_pages() {
+        while self.shared.segments.ready_in(number) < end && !self.leaves_pages() {
             self.make_pages_ready();
         }
-        let ready = self.shared.ready_in(number);
+        let ready = self.shared.segments.ready_in(number);
         if ready > end { ready.min(end + BEHIND) } else { end + BEHIND }
     }
 
@@ -125,22 +125,24 @@ impl Log {
     fn fall_behind(&mut self) {
         self.wanted.pages |= !self.leaves_pages();
         self.has_news = !self.wanted.is_known;
-        if !self.shared.helps.load(Ordering::Acquire) && !self.shared.is_behind.swap(true, Ordering::AcqRel) {
-            self.shared.ring(Task::Prepare);
+        if !self.shared.segments.helps.load(Ordering::Acquire)
+            && !self.shared.segments.is_behind.swap(true, Ordering::AcqRel)
+        {
+            self.shared.calls.ring(Task::Prepare);
         }
     }
 
     /// Does one step of what is wanted: rings for the threads, or makes pages ready. Returns
     /// whether there is more. Called between turns.
     pub(crate) fn prepare(&mut self) -> bool {
-        if self.damage.is_some() || self.shared.failed.load(Ordering::Relaxed) {
+        if self.damage.is_some() || self.shared.failure.failed.load(Ordering::Relaxed) {
             self.wanted = Wanted::default();
             return false;
         }
         let threads = std::mem::take(&mut self.wanted.threads);
         if threads != 0 {
             let wanted = [Task::Prepare, Task::Sync].into_iter().filter(|task| threads & task.bit() != 0);
-            wanted.for_each(|task| self.shared.ring(task));
+            wanted.for_each(|task| self.shared.calls.ring(task));
         } else if self.wanted.pages {
             let window = self.end.offset + self.window();
             let goal = window.min(self.segments[self.end.segment].mapping.len());
@@ -158,10 +160,11 @@ impl Log {
     fn make_pages_ready(&mut self) -> usize {
         let segment = &mut self.segments[self.end.segment];
         let (number, length) = (segment.number, segment.mapping.len());
-        let from = self.shared.ready_in(number).max(self.end.offset.next_multiple_of(PAGE)).min(length);
+        let from =
+            self.shared.segments.ready_in(number).max(self.end.offset.next_multiple_of(PAGE)).min(length);
         let (begin, before) = (Instant::now(), waits());
         let ready = segment.step(from);
-        self.shared.note_ready(number, ready);
+        self.shared.segments.note_ready(number, ready);
         let took = begin.elapsed();
         if took >= SLOW && waits() > before {
             self.leave_pages(begin + took);

@@ -6,8 +6,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
@@ -22,16 +21,13 @@ use crate::files::found::Files;
 use crate::files::head::HeadFile;
 use crate::files::lock::Lock;
 use crate::files::names::file_name;
-use crate::files::segment::Segment;
 use crate::files::segment_maker::SegmentMaker;
 use crate::layout::floor::Floor;
 use crate::layout::head_copy::{Head, HeadState};
 use crate::layout::records::SEGMENT_HEADER;
 use crate::layout::scan::{RecordAddress, Scan};
 use crate::open::indexes::Indexes;
-use crate::open::log::Log;
-use crate::open::shared::{Shared, SyncedMark};
-use crate::open::wanted::Wanted;
+use crate::open::log::{Log, Parts, Reached};
 use crate::system::aside::{free_name, keep_copy};
 use crate::system::backend::{Backend, failed};
 use crate::system::boot::boot_id;
@@ -103,11 +99,18 @@ impl Opening<'_> {
         let floor = head.floor_writer(&Floor::EMPTY)?;
         let (backend, base) = (Arc::clone(&self.backend), Arc::clone(&self.base));
         let creation = Creation::new(backend, directory, id, lock.note.clone(), base);
-        let mut log = self.log(directory, vec![first], maker, head, lock, 1)?;
-        log.floor = Some(floor);
-        log.mark = 0;
-        log.opened_at = (1, SEGMENT_HEADER);
-        log.shared.begin(creation);
+        let parts = Parts {
+            segments: vec![first],
+            maker,
+            head,
+            creation: Some(creation),
+            floor: Some(floor),
+            reached: Reached::NEW,
+            mark: 0,
+            read_from: 1,
+            damage: None,
+        };
+        let log = self.log(parts, lock)?;
         Ok((log, Recovered::default(), 0))
     }
 
@@ -131,14 +134,13 @@ impl Opening<'_> {
         let Continuation {
             generation,
             next_in,
-            next_out: mark,
+            next_out,
             given_up,
             in_doubt,
             lost,
             died_with_machine,
             lost_reset,
         } = Continuation::of(&files, &scan, &found);
-        let mut ledger = Ledger { next_in, ..scan.ledger };
         let (mut head, id) = match found.made {
             Some(made) => (HeadFile::open(Arc::clone(&self.backend), &directory, found.clone())?, made.id),
             // Layout 1.
@@ -157,7 +159,7 @@ impl Opening<'_> {
             // From here on an interruption must not look like the mere death of the process.
             head.write(|head| {
                 (head.state, head.boot) = (HeadState::Cut, boot_id());
-                (head.generation, head.mark) = (generation, mark);
+                (head.generation, head.mark) = (generation, next_out);
             })?;
         }
         let cut = self.cut(&mut files, &scan, found.state)?;
@@ -179,23 +181,28 @@ impl Opening<'_> {
         let last = &mut segments[scan.end.segment];
         let path = directory.join(file_name(last.number));
         last.mapping.expect_records(|| File::options().write(true).open(&path));
-        let mut log = self.log(&directory, segments, maker, head, lock, read_from)?;
-        if found.state != HeadState::Clean {
-            log.shared.sync_past();
-        }
-        log.floor = Some(floor);
-        (log.committed_turn, log.turn_before, log.turns) = (scan.last_turn, scan.turn_before, scan.turns);
-        log.end = scan.end;
-        log.committed_end = scan.end;
-        log.generation_start = scan.generation_start;
-        log.pending_generation_start = scan.generation_start;
+        let mut ledger = Ledger { next_in, ..scan.ledger };
         if lost_reset {
-            // The reset is lost together with everything after it; the record below stands for it.
+            // The reset is lost together with everything after it; a record will stand for it.
             ledger.generation = Generation(found.generation.0 - 1);
         }
-        log.committed = ledger;
-        log.pending = ledger;
         let adjusts = given_up.is_some() || cut > 0 || lost_reset || next_in != scan.ledger.next_in;
+        let parts = Parts {
+            segments,
+            maker,
+            head,
+            creation: None,
+            floor: Some(floor),
+            reached: Reached { ledger, ..Reached::of(&scan) },
+            // The mark is written before anything else is appended.
+            mark: if adjusts { found.mark.max(next_out).0 } else { 0 },
+            read_from,
+            damage: None,
+        };
+        let mut log = self.log(parts, lock)?;
+        if found.state != HeadState::Clean {
+            log.shared.segments.sync_past();
+        }
         if adjusts {
             turn += 1;
             let why = match (cut, died_with_machine) {
@@ -211,11 +218,10 @@ impl Opening<'_> {
                 ),
                 None => format!("store: {why}"),
             };
-            (log.mark, log.limit) = (u64::MAX, u64::MAX);
             let adjust = Record {
                 kind: if lost_reset { RecordKind::Reset } else { RecordKind::Adjust },
                 flags: RecordFlags::default(),
-                seq: mark,
+                seq: next_out,
                 next_in: ledger.next_in,
                 connection: ledger.connection,
                 cause: None,
@@ -231,28 +237,16 @@ impl Opening<'_> {
             }
             log.finish();
             log.publish();
+            let reached = log.reached();
+            log.opened_at = (reached.segment, reached.offset as usize);
         }
-        let next_out = log.committed.next_out;
-        let generation = log.committed.generation;
-        let shared = Arc::clone(&log.shared);
-        shared.generation.store(generation.0, Ordering::Relaxed);
-        shared.next_out.store(next_out.0, Ordering::Relaxed);
         if adjusts || found.state == HeadState::Cut || died_with_machine {
-            log.mark = next_out.0.saturating_add(RESERVE);
-            shared.advance_mark(
-                &mut crate::values::mutex::lock(&shared.head),
-                generation,
-                SeqNum(log.mark),
-            )?;
+            log.write_mark(RESERVE)?;
         } else {
             // The head on disk is right until something is appended.
-            log.mark = 0;
-            shared.forget_mark(generation);
+            log.shared.head.forget_mark(log.committed.generation);
         }
         log.limit = 0;
-        let reached = log.reached();
-        log.opened_at = (reached.segment, reached.offset as usize);
-        shared.publish_position(reached.segment, reached.offset);
         log.give_up_past(SeqNum::MAX);
         let recovered = Recovered { given_up, in_doubt, ..log.committed.recovered() };
         Ok((log, recovered, turn))
@@ -343,14 +337,20 @@ impl Opening<'_> {
         let mut maker = self.maker(&directory, salt, id, 0, 0);
         maker.closed = true;
         let segments = index.segments(files);
-        let mut log = self.log(&directory, segments, maker, head, lock, 1)?;
-        log.damage = Some(reason.clone());
-        log.committed = ledger;
-        log.pending = ledger;
-        log.committed_end =
-            if log.segments.is_empty() { RecordAddress { segment: 0, offset: 0 } } else { scan.end };
-        log.end = log.committed_end;
-        log.generation_start = scan.generation_start;
+        let nowhere = RecordAddress { segment: 0, offset: 0 };
+        let end = if segments.is_empty() { nowhere } else { scan.end };
+        let parts = Parts {
+            segments,
+            maker,
+            mark: head.head.mark.0,
+            head,
+            creation: None,
+            floor: None,
+            reached: Reached { ledger, end, ..Reached::of(&scan) },
+            read_from: 1,
+            damage: Some(reason.clone()),
+        };
+        let log = self.log(parts, lock)?;
         let recovered = Recovered { damage: Some(reason), ..ledger.recovered() };
         Ok((log, recovered, scan.last_turn))
     }
@@ -377,88 +377,8 @@ impl Opening<'_> {
         }
     }
 
-    fn log(
-        &self,
-        directory: &Path,
-        segments: Vec<Segment>,
-        maker: SegmentMaker,
-        head: HeadFile,
-        lock: Lock,
-        read_from: u32,
-    ) -> Result<Log, StoreError> {
-        let start = RecordAddress { segment: 0, offset: SEGMENT_HEADER };
-        let ledger = Ledger::default();
-        let salt = maker.salt;
-        let mark = (head.head.generation, head.head.mark);
-        let watch = lock.watch().map_err(|e| failed("looking for", directory, &e))?;
-        let mut past: Vec<_> = segments.iter().map(|s| (s.number, s.mapping.ahead())).collect();
-        let ahead = past.split_off(past.len().saturating_sub(1));
-        // What was read to open the journal is hardly needed again.
-        past.iter().chain(&ahead).for_each(|(_, m)| m.release(0..m.len()));
-        let position = segments.last().map_or(0, |s| u64::from(s.number) << 32 | SEGMENT_HEADER as u64);
-        let needed_from = segments.first().map_or(1, |s| s.number);
-        let mut all = Vec::with_capacity(256 + segments.len());
-        all.extend(segments);
-        Ok(Log {
-            shared: Arc::new(Shared {
-                directory: directory.to_owned(),
-                key: self.key,
-                boot: boot_id(),
-                process: std::process::id(),
-                watch,
-                read_from,
-                limits: self.limits,
-                position: AtomicU64::new(position),
-                generation: AtomicU32::new(0),
-                next_out: AtomicU64::new(1),
-                synced: SyncedMark::new(mark.0, mark.1),
-                closed: AtomicBool::new(false),
-                failed: AtomicBool::new(false),
-                failure: Mutex::new(None),
-                found: Mutex::default(),
-                has_found: AtomicBool::new(false),
-                waker: OnceLock::new(),
-                head: Mutex::new(head),
-                maker: Mutex::new(maker),
-                next_segment: Mutex::new(None),
-                ahead: Mutex::new(ahead),
-                past: Mutex::new(past),
-                reads_past: AtomicBool::new(false),
-                needed_from: AtomicU32::new(needed_from),
-                given_up: Mutex::default(),
-                archiving: Mutex::default(),
-                creation: Mutex::new(None),
-                created: AtomicBool::new(true),
-                rings: AtomicU8::new(0),
-                bells: Mutex::default(),
-                ready: AtomicU64::new(0),
-                is_behind: AtomicBool::new(false),
-                helps: AtomicBool::new(true),
-                small_generation: AtomicU64::new(0),
-            }),
-            salt,
-            segments: all,
-            damage: None,
-            end: start,
-            committed_end: start,
-            committed_turn: 0,
-            turn_before: 0,
-            turns: 0,
-            committed: ledger,
-            pending: ledger,
-            generation_start: start,
-            pending_generation_start: start,
-            mark: mark.1.0,
-            limit: 0,
-            alert: 0,
-            opened_at: (0, 0),
-            wanted: Wanted::default(),
-            has_news: false,
-            floor: None,
-            turn: crate::open::log::Turn::default(),
-            cursor: None,
-            horizon: u64::MAX,
-            _lock: lock,
-        })
+    fn log(&self, parts: Parts, lock: Lock) -> Result<Log, StoreError> {
+        let watch = lock.watch().map_err(|e| failed("looking for", &self.directory, &e))?;
+        Ok(Log::new(&self.directory, self.key, self.limits, watch, parts, lock))
     }
 }

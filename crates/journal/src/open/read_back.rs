@@ -74,7 +74,7 @@ impl Log {
 
     #[cold]
     fn report_damage(&self, at: RecordAddress) {
-        self.shared.report_damage(&self.damaged(at).to_string());
+        self.shared.failure.report_damage(&self.damaged(at).to_string());
     }
 
     /// Returns every committed record of the current generation.
@@ -117,7 +117,7 @@ impl Log {
     /// not mapped.
     fn bytes(&self, at: RecordAddress) -> Result<&[u8], StoreError> {
         if at.segment < self.committed_end.segment {
-            self.shared.reads_past.store(true, Ordering::Relaxed);
+            self.shared.segments.reads_past.store(true, Ordering::Relaxed);
         }
         Ok(self.segments.get(at.segment).ok_or_else(|| self.damaged(at))?.mapping.bytes())
     }

@@ -185,7 +185,7 @@ impl DirectoryStore {
     fn ring_for(&self, log: &Log) {
         if let Some(waker) = &self.waker {
             // A waker that was set before is the same one.
-            let _ = log.shared.waker.set(Arc::clone(waker));
+            let _ = log.shared.failure.waker.set(Arc::clone(waker));
         }
     }
 
@@ -197,7 +197,7 @@ impl DirectoryStore {
         }
         let threads = StoreThreads::of_process()?;
         for log in self.logs() {
-            if log.damage.is_none() && !log.shared.failed.load(Ordering::Relaxed) {
+            if log.damage.is_none() && !log.shared.failure.failed.load(Ordering::Relaxed) {
                 threads.look_after(&log.shared);
             }
         }
@@ -454,7 +454,7 @@ impl DirectoryStore {
     #[cfg(test)]
     pub(crate) fn not_on_disk(&self, session: SessionKey) -> Vec<u32> {
         let log = self.log(session);
-        lock(&log.shared.ahead).iter().map(|(number, _)| *number).collect()
+        lock(&log.shared.segments.ahead).iter().map(|(number, _)| *number).collect()
     }
 
     /// As if the process had died inside a commit, after this many of its sessions.
@@ -474,11 +474,11 @@ impl DirectoryStore {
     pub(crate) fn crash(&mut self) {
         for Open { journal, .. } in self.sessions.drain(..).flatten() {
             let Journal::Made(log) = journal else { continue };
-            log.shared.closed.store(true, Ordering::Relaxed);
-            drop(lock(&log.shared.archiving));
-            *lock(&log.shared.creation) = None;
-            lock(&log.shared.maker).closed = true;
-            lock(&log.shared.head).close();
+            log.shared.position.closed.store(true, Ordering::Relaxed);
+            drop(lock(&log.shared.segments.archiving));
+            *lock(&log.shared.head.creation) = None;
+            lock(&log.shared.segments.maker).closed = true;
+            lock(&log.shared.head.file).close();
         }
         self.touched.clear();
         self.wanting.clear();
@@ -677,8 +677,8 @@ impl Store for DirectoryStore {
 
     fn take_warning(&mut self) -> Option<(SessionKey, String)> {
         let mut open = self.logs().map(|log| &log.shared);
-        let shared = open.find(|shared| shared.has_found.load(Ordering::Acquire))?;
-        Some((shared.key, shared.take_found()?))
+        let shared = open.find(|shared| shared.failure.has_found.load(Ordering::Acquire))?;
+        Some((shared.key, shared.failure.take_found()?))
     }
 
     fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
@@ -689,7 +689,7 @@ impl Store for DirectoryStore {
             // Without the threads, no pages and marks reach the disk.
             self.thread_death_told = true;
             for log in self.logs() {
-                log.shared.fail(StoreError::Io {
+                log.shared.failure.fail(StoreError::Io {
                     doing: format!("serving the journals in {}", self.base.path.display()),
                     reason: "one of the store's threads has ended".to_owned(),
                 });

@@ -26,7 +26,7 @@ fn opened_with(dir: &TempDir, smallest: u64, largest: u64) -> (DirectoryStore, S
 }
 
 fn wait_until_prepared(store: &DirectoryStore, key: SessionKey) {
-    eventually(|| !store.log(key).shared.helps.load(Ordering::Acquire));
+    eventually(|| !store.log(key).shared.segments.helps.load(Ordering::Acquire));
 }
 
 fn eventually(mut happens: impl FnMut() -> bool) {
@@ -40,8 +40,8 @@ fn eventually(mut happens: impl FnMut() -> bool) {
 /// Returns how many bytes are ready to be written.
 fn ready(store: &DirectoryStore, key: SessionKey) -> usize {
     let shared = &store.log(key).shared;
-    let (number, offset) = shared.reached();
-    shared.ready_in(number).saturating_sub(offset)
+    let (number, offset) = shared.position.reached();
+    shared.segments.ready_in(number).saturating_sub(offset)
 }
 
 /// Has the store prepare until it has nothing left to do. Returns in how many steps.
@@ -66,7 +66,7 @@ fn an_idle_worker_makes_pages_ready_a_few_at_a_time_for_the_sessions_that_write(
         let log = store.log_mut(a);
         let left = log.segments[log.end.segment].mapping.len() - log.end.offset;
         // On a machine that is busy, a page may be slow, and is then a thread's part.
-        if !log.leaves_pages() && !log.shared.helps.load(Ordering::Acquire) {
+        if !log.leaves_pages() && !log.shared.segments.helps.load(Ordering::Acquire) {
             let ready = ready(&store, a);
             assert!(ready >= left.min(FIRST / 2), "{ready} bytes of {left} are ready after {n} messages");
         }
@@ -120,11 +120,11 @@ fn pages_are_made_ready_by_a_thread_if_the_worker_is_never_idle_and_later_by_the
     eventually(|| {
         n += 1;
         turn(&mut store, key, &[outbound(n, &body)]);
-        shared.helps.load(Ordering::Acquire) && ready(&store, key) > AHEAD / 2
+        shared.segments.helps.load(Ordering::Acquire) && ready(&store, key) > AHEAD / 2
     });
     eventually(|| {
         prepare_all(&mut store);
-        !shared.helps.load(Ordering::Acquire)
+        !shared.segments.helps.load(Ordering::Acquire)
     });
     assert_eq!(read_body(&mut store, key, 0, n), Some(body));
 }
@@ -136,8 +136,8 @@ fn a_thread_that_has_helped_sleeps_again_where_a_segment_has_no_more_pages() {
         let (mut store, key) = opened_with(&dir, smallest, smallest);
         turn(&mut store, key, &[outbound(1, &vec![b'x'; length])]);
         let shared = Arc::clone(&store.log(key).shared);
-        eventually(|| ready(&store, key) > 0 && !shared.is_behind.load(Ordering::Acquire));
-        eventually(|| !shared.helps.load(Ordering::Acquire));
+        eventually(|| ready(&store, key) > 0 && !shared.segments.is_behind.load(Ordering::Acquire));
+        eventually(|| !shared.segments.helps.load(Ordering::Acquire));
     }
 }
 
@@ -150,7 +150,7 @@ fn a_worker_that_is_never_idle_makes_the_pages_of_its_next_records_ready_if_no_t
         let log = store.log_mut(key);
         // Where it had to wait for one, the thread makes them.
         if !log.leaves_pages() {
-            let ready = log.shared.ready_in(log.segments[log.end.segment].number);
+            let ready = log.shared.segments.ready_in(log.segments[log.end.segment].number);
             assert!(ready >= log.end.offset, "message {n} ends at {}, behind {ready}", log.end.offset);
         }
     }
@@ -215,7 +215,9 @@ fn a_worker_whom_the_system_lets_wait_for_a_page_leaves_pages_to_the_thread() {
     assert!(!store.prepare());
     turn(&mut store, key, &[outbound(2, &[b'x'; 200_000])]);
     while store.prepare() {
-        assert!(ready(&store, key) < ready_before || store.log(key).shared.helps.load(Ordering::Acquire));
+        assert!(
+            ready(&store, key) < ready_before || store.log(key).shared.segments.helps.load(Ordering::Acquire)
+        );
     }
     eventually(|| ready(&store, key) > AHEAD / 2);
 }
@@ -225,8 +227,9 @@ fn the_mark_is_asked_for_when_half_of_the_reserve_is_used_and_at_once_if_the_wor
     let dir = TempDir::new("ahead-mark");
     for idle in [true, false] {
         let mut log = crate::open::invariants::tests::opened(&dir, if idle { "idle" } else { "busy" });
-        let rung =
-            |log: &crate::open::log::Log| log.shared.rings.load(Ordering::Acquire) & Task::Sync.bit() != 0;
+        let rung = |log: &crate::open::log::Log| {
+            log.shared.calls.rings.load(Ordering::Acquire) & Task::Sync.bit() != 0
+        };
         let mut asked = None;
         for n in 1..RESERVE {
             log.append(n, &outbound(n, b"x")).unwrap();
@@ -260,7 +263,7 @@ fn pages_are_given_back_every_8_mib_however_fast_a_session_stores() {
             log.publish();
             stored += body.len();
             since += body.len();
-            let rings = log.shared.rings.fetch_and(!Task::Sync.bit(), Ordering::AcqRel);
+            let rings = log.shared.calls.rings.fetch_and(!Task::Sync.bit(), Ordering::AcqRel);
             if rings & Task::Sync.bit() != 0 {
                 (longest, since) = (longest.max(since), 0);
             }

@@ -53,7 +53,7 @@ impl Work for History {
 
     /// Rung for when the session has given up segments, and when one is completely on disk.
     fn round(&mut self, now: Instant) -> Result<Next, StoreError> {
-        if !self.shared.created.load(Ordering::Acquire) {
+        if !self.shared.head.created.load(Ordering::Acquire) {
             // Whoever takes the last step of the creation rings. Until then the first segment has
             // another name, and would not be counted.
             return Ok(Next::WhenRung);
@@ -64,8 +64,8 @@ impl Work for History {
         }
         let done = if let Some(verification) = &mut self.verification {
             // Whoever closes the journal waits: the files may be truncated afterwards.
-            let _reading = lock(&self.shared.archiving);
-            if self.shared.closed.load(Ordering::Relaxed) {
+            let _reading = lock(&self.shared.segments.archiving);
+            if self.shared.position.closed.load(Ordering::Relaxed) {
                 return Ok(Next::WhenRung);
             }
             verification.round(&self.shared).map(|goes_on| {
@@ -82,11 +82,11 @@ impl Work for History {
             })
         };
         done.or_else(|error| {
-            if self.shared.closed.load(Ordering::Relaxed) {
+            if self.shared.position.closed.load(Ordering::Relaxed) {
                 return Ok(Next::WhenRung);
             }
             self.paused_until = now + EXPIRY;
-            self.shared.report(format!("messages of the past stay where they are: {error}"));
+            self.shared.failure.report(format!("messages of the past stay where they are: {error}"));
             Ok(Next::At(self.paused_until))
         })
     }
@@ -102,9 +102,9 @@ impl History {
     }
 
     pub(crate) fn new(shared: Arc<Shared>, now: Instant) -> Self {
-        let first = lock(&shared.head).head.first();
+        let first = lock(&shared.head.file).head.first();
         let verification = (first < shared.read_from).then(Verification::default);
-        let backend = Arc::clone(&lock(&shared.maker).backend);
+        let backend = Arc::clone(&lock(&shared.segments.maker).backend);
         let next_look = now + shared.limits.look;
         let (paused_until, next_expiry) = (now, now);
         let clock = ClockWatch::new(CLOCK_HOLD);
@@ -125,18 +125,18 @@ impl History {
     /// Archives what is closed and deletes what is to be kept no longer.
     pub(crate) fn look(&mut self, now: Instant, utc: Utc) -> Result<(), StoreError> {
         let shared = &self.shared;
-        let given_up = std::mem::take(&mut *lock(&shared.given_up));
+        let given_up = std::mem::take(&mut *lock(&shared.segments.given_up));
         // The session's thread does not wait until they are unmapped.
         drop(given_up);
         // What is not yet completely on disk stays where it is.
-        let unsynced = lock(&shared.ahead).first().map(|(number, _)| *number);
-        let needed = shared.needed_from.load(Ordering::Acquire);
+        let unsynced = lock(&shared.segments.ahead).first().map(|(number, _)| *number);
+        let needed = shared.position.needed_from.load(Ordering::Acquire);
         let closed_to = needed.min(unsynced.unwrap_or(needed));
         if closed_to <= self.archived_to && now < self.next_expiry {
             return Ok(());
         }
-        let _archiving = lock(&shared.archiving);
-        if shared.closed.load(Ordering::Relaxed) {
+        let _archiving = lock(&shared.segments.archiving);
+        if shared.position.closed.load(Ordering::Relaxed) {
             return Ok(());
         }
         if closed_to > self.archived_to {
@@ -150,27 +150,27 @@ impl History {
         let expiry = Expiry {
             directory: &shared.directory,
             retention: shared.limits.retention,
-            first: lock(&shared.head).head.first(),
-            generation: Generation(shared.generation.load(Ordering::Acquire)),
+            first: lock(&shared.head.file).head.first(),
+            generation: Generation(shared.position.generation.load(Ordering::Acquire)),
             now: (running >= CLOCK_HOLD && !is_held).then_some(utc),
         };
         archive::expire(&*self.backend, &expiry, &mut |path, why| {
             tracing::info!(segment = %path.display(), why, "an archived segment was deleted");
         })?;
-        let mut maker = lock(&shared.maker);
+        let mut maker = lock(&shared.segments.maker);
         maker.quota.look(&shared.directory)
     }
 
     fn archive(&self, closed_to: u32) -> Result<(), StoreError> {
         let shared = &self.shared;
-        let current = (shared.position.load(Ordering::Acquire) >> 32) as u32;
+        let current = (shared.position.at.load(Ordering::Acquire) >> 32) as u32;
         let files = Files::load(&shared.directory, false)?;
         let first = archive::begin_at(&files, closed_to).unwrap_or(files.first);
         if first > files.first {
             archive::sync(&*self.backend, &files, current)?;
         }
         drop(files);
-        let mut head = lock(&shared.head);
+        let mut head = lock(&shared.head.file);
         if first > head.head.first() {
             head.write(|head| {
                 if let Some(made) = &mut head.made {
@@ -179,7 +179,7 @@ impl History {
             })?;
         }
         drop(head);
-        lock(&shared.past).retain(|(number, _)| *number >= first);
+        lock(&shared.segments.past).retain(|(number, _)| *number >= first);
         archive::move_before(&*self.backend, &shared.directory, first)
     }
 }
@@ -207,7 +207,7 @@ impl Verification {
             mapping.ahead().release(0..mapping.len());
         }
         for line in damage {
-            shared.report_damage(&format!("{}: {line}", shared.directory.display()));
+            shared.failure.report_damage(&format!("{}: {line}", shared.directory.display()));
         }
         let next = next.filter(|next| {
             files.segments.get(*next).is_some_and(|segment| segment.number < shared.read_from)

@@ -49,15 +49,15 @@ impl Work for Preparation {
     }
 
     fn round(&mut self, now: Instant) -> Result<Next, StoreError> {
-        if !self.shared.created.load(Ordering::Acquire) {
+        if !self.shared.head.created.load(Ordering::Acquire) {
             // Whoever takes the last step of the creation rings.
             return Ok(Next::WhenRung);
         }
-        let at = self.shared.reached();
+        let at = self.shared.position.reached();
         if !self.begun {
             self.begun = true;
             self.make_ready(at, FIRST);
-            self.shared.helps.store(false, Ordering::Release);
+            self.shared.segments.helps.store(false, Ordering::Release);
         }
         // First, as a worker that lacks a segment has more to do than one that lacks pages.
         self.keep_segment(now, at);
@@ -80,13 +80,13 @@ impl Preparation {
     /// Makes further pages writable if the worker has fallen behind.
     fn help(&mut self, now: Instant, at: (u32, usize)) {
         let shared = &self.shared;
-        let asked = shared.is_behind.swap(false, Ordering::AcqRel);
+        let asked = shared.segments.is_behind.swap(false, Ordering::AcqRel);
         if asked && self.helps_until.is_none() {
             self.seen = at;
         }
         if asked || self.helps_until.is_some() {
             let ((number, offset), (before, since)) = (at, self.seen);
-            let is_short = shared.ready_in(number).saturating_sub(offset) < AHEAD / 2;
+            let is_short = shared.segments.ready_in(number).saturating_sub(offset) < AHEAD / 2;
             let step = if number == before { offset.saturating_sub(since) } else { offset };
             if is_short && self.make_ready(at, (4 * step).clamp(AHEAD, MOST)) {
                 self.helps_until = Some(now + HELP_FOR);
@@ -94,22 +94,22 @@ impl Preparation {
                 self.helps_until = None;
             }
             self.seen = at;
-            self.shared.helps.store(self.helps_until.is_some(), Ordering::Release);
+            self.shared.segments.helps.store(self.helps_until.is_some(), Ordering::Release);
         }
     }
 
     /// Makes pages writable from `at` on, for so many bytes, or for as many as are left in the
     /// segment. Returns whether there were any.
     fn make_ready(&self, (number, offset): (u32, usize), bytes: usize) -> bool {
-        let ahead = lock(&self.shared.ahead).clone();
+        let ahead = lock(&self.shared.segments.ahead).clone();
         let Some((_, mapping)) = ahead.iter().find(|(n, _)| *n == number) else { return false };
         let to = (offset + bytes).min(mapping.len());
-        let mut from = self.shared.ready_in(number).max(offset) & !4095;
+        let mut from = self.shared.segments.ready_in(number).max(offset) & !4095;
         let are_any = from < to;
         while from < to {
             let end = (from + STEP).min(to);
             mapping.populate(from..end);
-            self.shared.note_ready(number, end.next_multiple_of(4096));
+            self.shared.segments.note_ready(number, end.next_multiple_of(4096));
             from = end;
             std::thread::yield_now();
         }
@@ -123,16 +123,17 @@ impl Preparation {
             return;
         }
         let may_stay_idle = |mapping: &MappingAhead| mapping.len() < AHEAD && offset < mapping.len() / 2;
-        if lock(&self.shared.ahead).iter().any(|(n, mapping)| *n == number && may_stay_idle(mapping)) {
+        if lock(&self.shared.segments.ahead).iter().any(|(n, mapping)| *n == number && may_stay_idle(mapping))
+        {
             return;
         }
-        let mut maker = lock(&self.shared.maker);
+        let mut maker = lock(&self.shared.segments.maker);
         if maker.closed || maker.highest > number {
             return;
         }
         // After a reset, the next segment is made for a generation like the last one, if that was
         // small.
-        let small = self.shared.small_generation.swap(0, Ordering::AcqRel);
+        let small = self.shared.segments.small_generation.swap(0, Ordering::AcqRel);
         if small > 0 {
             maker.bytes = small;
         }
@@ -143,10 +144,10 @@ impl Preparation {
                 while segment.ready < first {
                     segment.ready = segment.step(segment.ready.max(SEGMENT_HEADER));
                 }
-                lock(&self.shared.ahead).push((segment.number, ahead));
-                let mut ready = lock(&self.shared.next_segment);
+                lock(&self.shared.segments.ahead).push((segment.number, ahead));
+                let mut ready = lock(&self.shared.segments.next);
                 if ready.is_some() {
-                    lock(&self.shared.ahead).retain(|(n, _)| *n != segment.number);
+                    lock(&self.shared.segments.ahead).retain(|(n, _)| *n != segment.number);
                     let _ = maker.unmake(segment);
                     self.retry = now + RETRY;
                 } else {

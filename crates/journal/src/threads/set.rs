@@ -70,7 +70,7 @@ impl StoreThreads {
 
     /// Hands a session over to the threads until it is closed.
     pub(crate) fn look_after(&self, session: &Arc<Shared>) {
-        *lock(&session.bells) = Some(Arc::clone(&self.bells));
+        *lock(&session.calls.bells) = Some(Arc::clone(&self.bells));
         for task in Task::ALL {
             lock(self.arrivals.of(task)).push(Arc::clone(session));
             self.bells.ring(task);
@@ -204,7 +204,7 @@ impl Watch<'_> {
             if self.take_arrivals() {
                 self.gather();
             }
-            self.watched.retain(|watched| !watched.work.shared().closed.load(Ordering::Relaxed));
+            self.watched.retain(|watched| !watched.work.shared().position.closed.load(Ordering::Relaxed));
             let now = Instant::now();
             for n in 0..self.watched.len() {
                 let due = match self.watched[n].next {
@@ -266,14 +266,14 @@ impl Watch<'_> {
     }
 
     fn take_ring(&self, n: usize) -> bool {
-        self.watched[n].work.shared().take_ring(self.task)
+        self.watched[n].work.shared().calls.take_ring(self.task)
     }
 
     fn round(&mut self, n: usize, now: Instant) {
         let Watched { work, next } = &mut self.watched[n];
-        let is_over = |shared: &Shared| shared.closed.load(Ordering::Relaxed);
+        let is_over = |shared: &Shared| shared.position.closed.load(Ordering::Relaxed);
         *next = Next::WhenRung;
-        if is_over(work.shared()) || work.shared().failed.load(Ordering::Relaxed) {
+        if is_over(work.shared()) || work.shared().failure.failed.load(Ordering::Relaxed) {
             return;
         }
         // The other sessions go on, which may be those of other engines.
@@ -293,7 +293,7 @@ impl Watch<'_> {
         match done {
             Ok(Next::At(at)) => *next = Next::At(on_grid(self.began, pace_of(self.task).grid, at)),
             Ok(at) => *next = at,
-            Err(error) if !is_over(work.shared()) => work.shared().fail(error),
+            Err(error) if !is_over(work.shared()) => work.shared().failure.fail(error),
             Err(_) => {}
         }
     }

@@ -98,7 +98,7 @@ impl Syncing {
 
     pub(crate) fn new(shared: Arc<Shared>, now: Instant) -> Self {
         Self {
-            seen: (shared.next_out.load(Ordering::Acquire), now),
+            seen: (shared.position.next_out.load(Ordering::Acquire), now),
             reserve: RESERVE,
             flushed: 0,
             released: (0, 0),
@@ -106,7 +106,7 @@ impl Syncing {
             next_look: now,
             next_flush: now,
             pauses: false,
-            told: shared.needed_from.load(Ordering::Acquire),
+            told: shared.position.needed_from.load(Ordering::Acquire),
             shared,
         }
     }
@@ -115,7 +115,7 @@ impl Syncing {
     /// reserve is used.
     fn keep_mark(&mut self, now: Instant) -> Result<(), StoreError> {
         let shared = &self.shared;
-        let Some((generation, next_out)) = shared.numbers() else { return Ok(()) };
+        let Some((generation, next_out)) = shared.position.numbers() else { return Ok(()) };
         let (before, since) = self.seen;
         let passed = now.saturating_duration_since(since);
         if passed >= MEASURE {
@@ -124,28 +124,29 @@ impl Syncing {
             self.reserve = used.max(self.reserve / 2).clamp(RESERVE, RESERVE_MOST);
             self.seen = (next_out, now);
         }
-        let synced = shared.synced.of(generation);
+        let synced = shared.head.synced.of(generation);
         if synced.is_some_and(|mark| mark.saturating_sub(next_out) > self.reserve / 2) {
             return Ok(());
         }
-        let mut head = lock(&shared.head);
+        let mut head = lock(&shared.head.file);
         if head.is_closed() {
             return Ok(());
         }
-        shared.advance_mark(&mut head, generation, SeqNum(next_out.saturating_add(self.reserve)))
+        let mark = SeqNum(next_out.saturating_add(self.reserve));
+        shared.head.advance_mark(&mut head, shared.boot, generation, mark)
     }
 
     /// Gives pages back to the system to which nothing is appended any more, however much of them
     /// is still to be written to disk: what a session stores faster than that would count as memory
     /// of the process.
     fn release_finished(&mut self) {
-        let (number, offset) = self.shared.reached();
+        let (number, offset) = self.shared.position.reached();
         let finished = offset.saturating_sub(NEAR) & !4095;
         let (in_segment, to) = self.released;
         if number == in_segment && finished < to + FLUSH_MOST {
             return;
         }
-        let ahead = lock(&self.shared.ahead).clone();
+        let ahead = lock(&self.shared.segments.ahead).clone();
         for (n, mapping) in ahead.iter().filter(|(n, _)| (in_segment..=number).contains(n)) {
             let from = if *n == in_segment { to } else { 0 };
             release(mapping, from..if *n == number { finished } else { mapping.len() });
@@ -156,17 +157,17 @@ impl Syncing {
     /// Writes pages to disk that will not be modified again, a step at a time. This also reports
     /// write-back errors.
     fn flush(&mut self, now: Instant) -> Result<Next, StoreError> {
-        if self.shared.reads_past.swap(false, Ordering::Relaxed) {
-            let past = lock(&self.shared.past).clone();
+        if self.shared.segments.reads_past.swap(false, Ordering::Relaxed) {
+            let past = lock(&self.shared.segments.past).clone();
             past.iter().for_each(|(_, past)| release(past, 0..past.len()));
         }
-        let (number, offset) = self.shared.reached();
+        let (number, offset) = self.shared.position.reached();
         let (synced_in, synced_to) = self.synced_at;
         // As far back as it has come since the last time: a session that writes little has its
         // messages on disk soon.
         let written = if number == synced_in { offset.saturating_sub(synced_to) } else { NEAR };
         let finished = offset.saturating_sub(written.min(NEAR)) & !4095;
-        let oldest = lock(&self.shared.ahead).first().cloned();
+        let oldest = lock(&self.shared.segments.ahead).first().cloned();
         if let Some((n, mapping)) = oldest.filter(|(n, _)| *n <= number) {
             let finished = if n < number { mapping.len() } else { finished };
             let to = finished.min(self.flushed + FLUSH_MOST);
@@ -187,12 +188,12 @@ impl Syncing {
                 self.flushed = to;
             }
             if n < number && self.flushed >= mapping.len() {
-                lock(&self.shared.ahead).retain(|(m, _)| *m != n);
+                lock(&self.shared.segments.ahead).retain(|(m, _)| *m != n);
                 release(&mapping, 0..mapping.len());
                 mapping.expect_reads();
-                lock(&self.shared.past).push((n, mapping));
+                lock(&self.shared.segments.past).push((n, mapping));
                 self.flushed = 0;
-                self.shared.ring(Task::Archive);
+                self.shared.calls.ring(Task::Archive);
             }
             self.pauses = is_much;
             if is_much {
@@ -203,10 +204,10 @@ impl Syncing {
                 return Ok(Next::AtOnce);
             }
         }
-        let needed = self.shared.needed_from.load(Ordering::Acquire);
+        let needed = self.shared.position.needed_from.load(Ordering::Acquire);
         if needed != self.told {
             self.told = needed;
-            self.shared.ring(Task::Archive);
+            self.shared.calls.ring(Task::Archive);
         }
         let is_idle = (number, offset) == self.synced_at;
         self.synced_at = (number, offset);
