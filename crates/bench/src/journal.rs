@@ -174,7 +174,7 @@ impl<S: Store> Written<S> {
     /// Checks the messages that were written last, if the store keeps them.
     fn check(&mut self) -> Result<(), String> {
         let seq = self.writer.seq;
-        if self.store.keeps_messages() {
+        if self.store.kind().keeps_messages {
             self.writer.check(&mut self.store, seq - 1_000..=seq)
         } else {
             Ok(())

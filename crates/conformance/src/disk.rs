@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
-    StoreError, WaitingMessages,
+    Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, OpensLater, Position,
+    Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, SessionKey, Store, StoreError,
+    WaitingMessages,
 };
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::{Mono, SessionId, Utc, WorkerWaker};
 
 /// A record that owns its body.
 #[derive(Clone, Debug)]
@@ -435,7 +436,7 @@ impl Store for Disk {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<Position, StoreError> {
+    fn commit(&mut self) -> Result<Committed, StoreError> {
         let mut platter = self.call();
         let from = platter.turn.take().expect("a commit ends a turn");
         if platter.log.len() > from {
@@ -446,18 +447,15 @@ impl Store for Disk {
         }
         platter.called();
         let position = Position(platter.position);
+        let is_durable = platter.durable == platter.position;
         drop(platter);
         // The process may die when its turn is whole, too.
         drop(self.call());
-        Ok(position)
+        Ok(Committed { position, is_durable })
     }
 
     fn rollback(&mut self) {
         self.call().forget_turn();
-    }
-
-    fn durable(&mut self, _: SessionKey) -> Position {
-        Position(self.platter().durable)
     }
 
     fn read(
@@ -499,12 +497,44 @@ impl Store for Disk {
         Ok(())
     }
 
+    fn abilities(&mut self) -> Option<&mut dyn Abilities> {
+        Some(self)
+    }
+}
+
+impl Abilities for Disk {
+    fn set_waker(&mut self, _: Arc<dyn WorkerWaker>) {}
+
+    fn opens_later(&mut self) -> Option<&mut dyn OpensLater> {
+        None
+    }
+
+    fn acknowledges(&mut self) -> Option<&mut dyn Acknowledges> {
+        Some(self)
+    }
+
+    fn reports(&mut self) -> Option<&mut dyn Reports> {
+        None
+    }
+
+    fn prepares(&mut self) -> Option<&mut dyn Prepares> {
+        None
+    }
+
+    fn forgets(&mut self) -> Option<&mut dyn Forgets> {
+        Some(self)
+    }
+}
+
+impl Acknowledges for Disk {
+    fn durable(&mut self, _: SessionKey) -> Position {
+        Position(self.platter().durable)
+    }
+}
+
+impl Forgets for Disk {
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
         assert!(self.platter().turn.is_none(), "told inside a turn");
         self.horizons[session.index()] = messages;
-    }
-
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
     }
 }

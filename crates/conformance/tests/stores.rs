@@ -4,7 +4,9 @@ use fixbolt_codec::{SeqNum, Version};
 use fixbolt_conformance::store::Late;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::runtime::{mono, session_key};
-use fixbolt_session::store::{ConnectionNumber, Position, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::store::{
+    Acknowledges, ConnectionNumber, Position, Record, RecordFlags, RecordKind, Store,
+};
 use fixbolt_session::{SessionId, Utc};
 
 #[test]
@@ -27,7 +29,7 @@ fn a_late_store_acknowledges_a_commit_three_turns_later() {
         };
         store.begin();
         store.append(key, &record).unwrap();
-        committed.push(store.commit().unwrap());
+        committed.push(store.commit().unwrap().position);
         let expected = if n > 3 { committed[n as usize - 4] } else { Position(0) };
         assert_eq!(store.durable(key), expected, "after turn {n}");
     }

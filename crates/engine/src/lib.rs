@@ -321,8 +321,9 @@ pub mod store {
     pub use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore, Retention};
     pub use fixbolt_session::WorkerWaker;
     pub use fixbolt_session::store::{
-        ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store,
-        StoreError, WaitingMessages,
+        Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, Intercept, Intercepted,
+        OpensLater, Position, Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, Store,
+        StoreError, StoreKind, WaitingMessages,
     };
 }
 

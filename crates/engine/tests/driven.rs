@@ -13,11 +13,10 @@ use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, Role, SessionId, SessionKey, SessionSettings, SessionState, Turn,
 };
-use fixbolt::store::{MemoryStore, Position, Recovered, Store, StoreError};
+use fixbolt::store::{Committed, Intercept, Intercepted, MemoryStore, Recovered, Store, StoreError};
 use fixbolt::{
     Change, DrivenEngine, Engine, EngineError, Initiation, OperationError, PostError, WorkerOptions,
 };
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use support::*;
 
@@ -336,7 +335,7 @@ impl<S: Store> Intercept<S> for Counted {
         calls.left > 0
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
         self.calls().commits += 1;
         store.commit()
     }

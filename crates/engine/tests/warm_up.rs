@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use fixbolt::session::SessionKey;
-use fixbolt::store::{MemoryStore, Record, Store, StoreError};
+use fixbolt::store::{Intercept, Intercepted, MemoryStore, Record, Store, StoreError};
 use fixbolt::{Engine, EngineBuilder};
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use support::*;
 
 /// Counts the records that were appended, committed or not.

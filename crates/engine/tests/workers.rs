@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody, Tag};
 use fixbolt::session::{Role, SessionKey, SessionSettings, SessionState};
-use fixbolt::store::{MemoryStore, Store};
+use fixbolt::store::{Intercept, Intercepted, MemoryStore, Store};
 use fixbolt::{
     Engine, EngineBuilder, EngineError, PostError, SettingsError, Waiting, WorkerOptions, WorkersError,
 };
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use support::*;
 
 fn named(name: &str) -> SessionSettings {

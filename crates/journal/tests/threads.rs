@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fixbolt_codec::{SeqNum, Version};
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::runtime::{mono, session_key};
-use fixbolt_session::store::{ConnectionNumber, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::store::{ConnectionNumber, OpensLater, Record, RecordFlags, RecordKind, Store};
 use fixbolt_session::{SessionId, Utc};
 
 /// A folder that is removed with the value.

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::runtime::session_key;
-use fixbolt_session::store::{Generation, Position, Record, Recovered, Store, StoreError};
+use fixbolt_session::store::{
+    Committed, Generation, Intercept, Intercepted, Position, Record, Recovered, Store, StoreError,
+};
 use fixbolt_session::{
     ChangeError, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, Unreached,
     WhileLoggedOff,
@@ -164,8 +165,11 @@ impl Intercept<MemoryStore> for Unborn {
         self.is_durable = true;
         Ok(())
     }
-    fn durable(&mut self, store: &mut MemoryStore, session: SessionKey) -> Position {
-        if self.is_durable { store.durable(session) } else { Position(0) }
+    fn commit(&mut self, store: &mut MemoryStore) -> Result<Committed, StoreError> {
+        Ok(Committed { is_durable: self.is_durable, ..store.commit()? })
+    }
+    fn durable(&mut self, _: &mut MemoryStore, _: SessionKey) -> Option<Position> {
+        (!self.is_durable).then_some(Position(0))
     }
     fn take_failure(&mut self, _: &mut MemoryStore) -> Option<(SessionKey, StoreError)> {
         let fails = self.fails.swap(false, Ordering::Relaxed);
@@ -430,8 +434,11 @@ impl Intercept<MemoryStore> for Forgetful {
         let damage = self.0.lock().unwrap().0.then(|| "broken".to_owned());
         Ok(Recovered { damage, ..found })
     }
-    fn durable(&mut self, _: &mut MemoryStore, _: SessionKey) -> Position {
-        Position::default()
+    fn commit(&mut self, store: &mut MemoryStore) -> Result<Committed, StoreError> {
+        Ok(Committed { is_durable: false, ..store.commit()? })
+    }
+    fn durable(&mut self, _: &mut MemoryStore, _: SessionKey) -> Option<Position> {
+        Some(Position::default())
     }
     fn take_failure(&mut self, _: &mut MemoryStore) -> Option<(SessionKey, StoreError)> {
         let key = self.0.lock().unwrap().1.take()?;

@@ -5,11 +5,10 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore, NoStore};
 use fixbolt_session::runtime::session_key;
-use fixbolt_session::store::{Record, Store, StoreError};
+use fixbolt_session::store::{Forgets, Intercept, Intercepted, Record, Store, StoreError};
 use fixbolt_session::{Event, Role, SessionKey, SessionSettings, Unreached, WhileLoggedOff};
 
 const KEY: SessionKey = session_key(0, 0, 0);
@@ -291,7 +290,7 @@ impl Intercept<MemoryStore> for Told {
 
     fn set_resend_horizon(&mut self, store: &mut MemoryStore, session: SessionKey, messages: u64) {
         self.0.lock().unwrap().push(messages);
-        store.set_resend_horizon(session, messages);
+        Forgets::set_resend_horizon(store, session, messages);
     }
 }
 

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixbolt_codec::{SeqNum, Version};
-use fixbolt_conformance::store::{Intercepted, Refusing};
+use fixbolt_conformance::store::Refusing;
 use fixbolt_conformance::testing::{Mood, Side, kinds, settings};
 use fixbolt_journal::MemoryStore;
-use fixbolt_session::store::RecordKind;
+use fixbolt_session::store::{Intercepted, RecordKind};
 use fixbolt_session::{
     ChangeError, LogonFault, Misbehavior, Phase, Role, SendError, SessionEnd, SessionId, SessionSettings,
     Unreached, WhileLoggedOff,

@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{App, BEGIN, Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::runtime::session_key;
-use fixbolt_session::store::{Position, Record, RecordKind, Store, StoreError};
+use fixbolt_session::store::{Committed, Intercept, Intercepted, Record, RecordKind, Store, StoreError};
 use fixbolt_session::{
     Delivery, Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionReject, SessionRejectCode,
     SessionSettings, TooLowAtLogon,
@@ -41,7 +40,7 @@ impl<S: Store> Intercept<S> for Refusing {
         self.turn.push((session, record.kind));
         store.append(session, record)
     }
-    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
         self.committed.lock().unwrap().append(&mut self.turn);
         store.commit()
     }

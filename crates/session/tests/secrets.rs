@@ -9,12 +9,11 @@ use fixbolt_codec::{
     Span, byte_sum, is_secret,
 };
 use fixbolt_conformance::secrets::{SECRET, frames};
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{App, BEGIN, Capture, Side, kinds, order, settings};
 use fixbolt_dictionary::{Action, Check, Policy, Source, Validator, fix44};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::runtime::posted;
-use fixbolt_session::store::{Record, RecordFlags, Store, StoreError};
+use fixbolt_session::store::{Intercept, Intercepted, Record, RecordFlags, Store, StoreError};
 use fixbolt_session::{
     Delivery, Event, OpenError, Role, SessionDictionary, SessionKey, SessionSettings, WhileLoggedOff,
 };

@@ -1,16 +1,16 @@
 //! What the application sees of a store: one that is new, refuses a record, is damaged where it is
 //! read, or holds passwords, or larger messages than the session accepts now.
 
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{App, BEGIN, Side, kinds, order, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
-use fixbolt_session::store::{Generation, Position, Record, RecordKind, Recovered, Store, StoreError};
+use fixbolt_session::store::{Intercept, Intercepted, Record, RecordKind, Store, StoreError};
 use fixbolt_session::{
-    ChangeError, Direction, Failure, Halt, Role, SendError, SessionId, SessionKey, SessionReject,
-    SessionRejectCode, SessionSettings,
+    ChangeError, Direction, Failure, Halt, Role, SendError, SessionKey, SessionReject, SessionRejectCode,
+    SessionSettings,
 };
 
 #[test]
@@ -40,10 +40,7 @@ fn a_store_with_passwords_in_its_logons_can_be_shown() {
 }
 
 /// A store in memory that refuses records of one session, or reading from it, when told to.
-struct Frail {
-    inner: MemoryStore,
-    fault: Arc<Mutex<Option<Fault>>>,
-}
+struct Frail(Arc<Mutex<Option<Fault>>>);
 
 #[derive(Clone, PartialEq)]
 enum Fault {
@@ -53,63 +50,34 @@ enum Fault {
 
 impl Frail {
     fn fails(&self, with: Fault) -> bool {
-        *self.fault.lock().unwrap() == Some(with)
+        *self.0.lock().unwrap() == Some(with)
     }
 }
 
-impl Store for Frail {
-    fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.inner.open(key, session)
-    }
-    fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.inner.close(session)
-    }
-    fn prepare(&mut self) -> bool {
-        self.inner.prepare()
-    }
-    fn begin(&mut self) {
-        self.inner.begin();
-    }
-    fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
+impl Intercept<MemoryStore> for Frail {
+    fn append(
+        &mut self,
+        store: &mut MemoryStore,
+        session: SessionKey,
+        record: &Record<'_>,
+    ) -> Result<(), StoreError> {
         if record.kind == RecordKind::Outbound && self.fails(Fault::Append) {
             // Once.
-            *self.fault.lock().unwrap() = None;
+            *self.0.lock().unwrap() = None;
             return Err(StoreError::Full { place: "test".into() });
         }
-        self.inner.append(session, record)
-    }
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        self.inner.commit()
-    }
-    fn rollback(&mut self) {
-        self.inner.rollback();
-    }
-    fn durable(&mut self, session: SessionKey) -> Position {
-        self.inner.durable(session)
-    }
-    fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
-        self.inner.set_resend_horizon(session, messages);
-    }
-    fn read(
-        &mut self,
-        session: SessionKey,
-        generation: Generation,
-        range: RangeInclusive<SeqNum>,
-    ) -> Result<Option<Record<'_>>, StoreError> {
-        self.inner.read(session, generation, range)
+        store.append(session, record)
     }
     fn replay(
         &mut self,
+        store: &mut MemoryStore,
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         if self.fails(Fault::Replay) {
             return Err(StoreError::Damaged { place: "file 1".into(), reason: "checksum".into() });
         }
-        self.inner.replay(session, visit)
-    }
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
+        store.replay(session, visit)
     }
 }
 
@@ -119,7 +87,7 @@ fn on_store(app: App, store: impl Store + 'static, settings: SessionSettings) ->
 
 fn frail(settings: SessionSettings) -> (Side<App>, Arc<Mutex<Option<Fault>>>) {
     let fault = Arc::new(Mutex::new(None));
-    let store = Frail { inner: MemoryStore::new(), fault: Arc::clone(&fault) };
+    let store = Intercepted::new(MemoryStore::new(), Frail(Arc::clone(&fault)));
     (on_store(App::default(), store, settings), fault)
 }
 

@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
-use fixbolt_conformance::store::{Intercept, Intercepted, Refusing};
+use fixbolt_conformance::store::Refusing;
 use fixbolt_conformance::testing::{App, BEGIN, Scratch, Side, kinds, settings, value};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::runtime::{mono, waiting};
 use fixbolt_session::schedule::{Edge, Schedule, TimeOfDay, Weekdays, Window, Zone};
-use fixbolt_session::store::{RecordKind, Recovered, Store, StoreError, WaitingMessages};
+use fixbolt_session::store::{
+    Intercept, Intercepted, RecordKind, Recovered, Store, StoreError, WaitingMessages,
+};
 use fixbolt_session::{
     Accepted, ChangeError, Delivery, Event, Phase, Read, Role, SendError, SessionEnd, SessionId, SessionKey,
     SessionSettings, Ticket, Turn, Utc, WhileLoggedOff,

@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_conformance::testing::{Side, kinds, settings};
 use fixbolt_journal::{DirectoryStore, MemoryStore};
 use fixbolt_session::runtime::{mono, session_key};
-use fixbolt_session::store::{Record, SessionKey, Store, StoreError};
+use fixbolt_session::store::{Intercept, Intercepted, Record, SessionKey, Store, StoreError};
 use fixbolt_session::{CodecClock, Rate, Role, SessionSettings, WireMessage, WireObserver};
 
 const KEY: SessionKey = session_key(0, 0, 0);

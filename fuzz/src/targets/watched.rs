@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use fixbolt_conformance::store::{Intercept, Intercepted};
-use fixbolt_session::store::{Position, Record, RecordKind, SessionKey, Store, StoreError};
+use fixbolt_session::store::{
+    Committed, Intercept, Intercepted, Position, Record, RecordKind, SessionKey, Store, StoreError,
+};
 
 /// What the store has received, shared with the observer of the wire.
 #[derive(Clone)]
@@ -66,12 +67,16 @@ impl<S: Store> Intercept<S> for Watched {
         Ok(())
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
-        let position = store.commit()?;
+    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
+        let committed = store.commit()?;
+        let Committed { position, is_durable } = committed;
         let mut log = self.0.lock();
         let open = std::mem::take(&mut log.open);
         log.committed.extend(open.into_iter().map(|bytes| (position, bytes)));
-        Ok(position)
+        if is_durable {
+            log.told = log.told.max(position);
+        }
+        Ok(committed)
     }
 
     fn rollback(&mut self, store: &mut S) {
@@ -79,10 +84,10 @@ impl<S: Store> Intercept<S> for Watched {
         store.rollback();
     }
 
-    fn durable(&mut self, store: &mut S, session: SessionKey) -> Position {
-        let position = store.durable(session);
+    fn durable(&mut self, store: &mut S, session: SessionKey) -> Option<Position> {
+        let position = (store as &mut dyn Store).durable(session);
         let mut log = self.0.lock();
-        log.told = log.told.max(position);
+        log.told = log.told.max(position.unwrap_or_default());
         position
     }
 }

@@ -1,9 +1,8 @@
 //! Stores with a defect, to see that the search finds it.
 
 use fixbolt_conformance::disk::Disk;
-use fixbolt_conformance::store::{Intercept, Intercepted};
 use fixbolt_session::SessionKey;
-use fixbolt_session::store::{Position, Record, Store, StoreError};
+use fixbolt_session::store::{Committed, Intercept, Intercepted, Position, Record, Store, StoreError};
 
 use crate::setup::Defect;
 
@@ -21,8 +20,12 @@ pub(crate) fn store(disk: &Disk, defect: Option<Defect>) -> Box<dyn Store> {
 struct AcknowledgesEarly;
 
 impl Intercept<Disk> for AcknowledgesEarly {
-    fn durable(&mut self, store: &mut Disk, _: SessionKey) -> Position {
-        Position(store.platter().position())
+    fn commit(&mut self, store: &mut Disk) -> Result<Committed, StoreError> {
+        Ok(Committed { is_durable: true, ..store.commit()? })
+    }
+
+    fn durable(&mut self, store: &mut Disk, _: SessionKey) -> Option<Position> {
+        Some(Position(store.platter().position()))
     }
 }
 

@@ -166,7 +166,7 @@ impl SessionDriver {
     }
 
     /// Returns whether the store has time for a session that is to be opened.
-    pub(crate) fn may_open(&self, id: &SessionId) -> bool {
+    pub(crate) fn may_open(&mut self, id: &SessionId) -> bool {
         self.sessions.may_open(id)
     }
 

@@ -12,8 +12,7 @@ use crate::support::*;
 use fixbolt::Engine;
 use fixbolt::codec::Tag;
 use fixbolt::session::{Role, SessionId, SessionKey, SessionSettings, SessionState};
-use fixbolt::store::{MemoryStore, Recovered, Store, StoreError};
-use fixbolt_conformance::store::{Intercept, Intercepted};
+use fixbolt::store::{Intercept, Intercepted, MemoryStore, Recovered, Store, StoreError};
 
 /// The most connections that are on their way to a worker.
 const MOST_COMING: usize = 64;

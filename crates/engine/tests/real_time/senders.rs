@@ -9,9 +9,8 @@ use std::time::Duration;
 use crate::support::*;
 use fixbolt::codec::{BodySink, Key, Memory, MsgType, NewBody};
 use fixbolt::session::{CodecClock, Mono, Role, SendError, SessionKey, SessionSettings, WhileLoggedOff};
-use fixbolt::store::{MemoryStore, Record, Store, StoreError};
+use fixbolt::store::{Intercept, Intercepted, MemoryStore, Record, Store, StoreError};
 use fixbolt::{Engine, EngineBuilder, PostError, Sender};
-use fixbolt_conformance::store::{Intercept, Intercepted};
 
 const REPORT: MsgType = MsgType::new(b"8");
 /// Longer than any test takes.

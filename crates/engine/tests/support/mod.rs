@@ -19,8 +19,10 @@ use fixbolt::session::{
     AcceptedHeartBtInt, Application, Delivery, Event, Failure, LogonDecision, Resume, Role,
     SessionDictionary, SessionId, SessionKey, SessionSettings, Turn,
 };
-use fixbolt::store::{MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker};
-use fixbolt_conformance::store::{Intercept, Intercepted};
+use fixbolt::store::{
+    Committed, Intercept, Intercepted, MemoryStore, Position, Record, Recovered, Store, StoreError,
+    WorkerWaker,
+};
 pub use fixbolt_conformance::testing::message;
 
 /// How long an operator's call may take.
@@ -358,19 +360,20 @@ impl<S: Store> Intercept<S> for Steered {
         store.append(session, record)
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
-        let position = store.commit()?;
+    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
+        let committed = store.commit()?;
         if let Some(commits) = &self.commits {
-            commits.send(position).unwrap();
+            commits.send(committed.position).unwrap();
+            return Ok(Committed { is_durable: false, ..committed });
         }
-        Ok(position)
+        Ok(committed)
     }
 
-    fn durable(&mut self, store: &mut S, session: SessionKey) -> Position {
+    fn durable(&mut self, store: &mut S, session: SessionKey) -> Option<Position> {
         if self.commits.is_some() {
-            return Position(self.steering.acknowledged.load(Ordering::SeqCst));
+            return Some(Position(self.steering.acknowledged.load(Ordering::SeqCst)));
         }
-        store.durable(session)
+        (store as &mut dyn Store).durable(session)
     }
 
     fn take_failure(&mut self, _: &mut S) -> Option<(SessionKey, StoreError)> {

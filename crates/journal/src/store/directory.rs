@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
+use fixbolt_session::store::{
+    Abilities, Acknowledges, Committed, Forgets, Generation, OpensLater, Position, Prepares, Record,
+    Recovered, Reports, SessionKey, Store, StoreError,
+};
 use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::files::base::Base;
@@ -492,57 +495,8 @@ impl Store for DirectoryStore {
         self.open_journal(key, session)
     }
 
-    fn open_lazily(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        self.check_closed(session)?;
-        let directory = self.base().join(session.file_name());
-        match directory.try_exists() {
-            Ok(true) => self.open_journal(key, session),
-            Ok(false) => {
-                self.keep(key, session, Journal::Pending(Box::new(Pending::new())));
-                Ok(Recovered::default())
-            }
-            Err(error) => Err(failed("looking for", &directory, &error)),
-        }
-    }
-
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
         self.take_open(session).map_or(Ok(()), Open::close)
-    }
-
-    fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        let Some(open) = self.take_open(session) else { return Ok(()) };
-        if matches!(&open.journal, Journal::Pending(pending) if pending.is_unused()) {
-            return Ok(());
-        }
-        match background(&mut self.background) {
-            Ok(background) => {
-                let session = open.session.clone();
-                let closing = Closing { session: session.clone(), close: Box::new(|| open.close()) };
-                self.closing.push((session, background.close(closing, self.waker.clone())));
-                Ok(())
-            }
-            Err(_) => open.close(),
-        }
-    }
-
-    fn may_open(&self, session: &SessionId) -> bool {
-        self.background.as_ref().is_none_or(|background| background.left() < MOST_LEFT)
-            && self.closing.iter().all(|(closing, _)| closing != session)
-    }
-
-    fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
-        self.closing.retain_mut(|(session, answer)| {
-            let closed = match answer.try_recv() {
-                Ok(closed) => closed,
-                Err(oneshot::TryRecvError::Empty) => return true,
-                Err(oneshot::TryRecvError::Disconnected) => Err(gone()),
-            };
-            if let Err(error) = closed {
-                self.unclean.push((session.clone(), error));
-            }
-            false
-        });
-        self.unclean.pop()
     }
 
     #[inline]
@@ -568,16 +522,15 @@ impl Store for DirectoryStore {
     }
 
     #[inline]
-    fn commit(&mut self) -> Result<Position, StoreError> {
+    fn commit(&mut self) -> Result<Committed, StoreError> {
         assert!(self.in_turn, "commit outside a turn");
         if self.touched.is_empty() {
             self.in_turn = false;
-            return Ok(Position(self.position));
+            return Ok(Committed { position: Position(self.position), is_durable: true });
         }
-        let touched = self.touched.iter().filter_map(|n| self.sessions[*n].as_ref());
-        if touched.clone().any(|open| open.log().is_none())
-            && let Err(error) = self.commit_pending()
-        {
+        let mut touched = self.touched.iter().filter_map(|n| self.sessions[*n].as_ref());
+        let is_durable = touched.all(|open| open.log().is_some());
+        if !is_durable && let Err(error) = self.commit_pending() {
             self.rollback();
             return Err(error);
         }
@@ -589,7 +542,7 @@ impl Store for DirectoryStore {
         }
         self.publish(usize::MAX);
         self.position += 1;
-        Ok(Position(self.position))
+        Ok(Committed { position: Position(self.position), is_durable })
     }
 
     fn rollback(&mut self) {
@@ -603,18 +556,6 @@ impl Store for DirectoryStore {
                 }
                 open.check();
             }
-        }
-    }
-
-    #[inline]
-    fn durable(&mut self, session: SessionKey) -> Position {
-        let all = Position(self.position);
-        match self.sessions.get(session.index()) {
-            Some(Some(Open { journal: Journal::Pending(pending), .. })) if !pending.is_unused() => {
-                // A failure is kept, and reported as one.
-                if self.settle(session.index(), false).unwrap_or(false) { all } else { Position(0) }
-            }
-            _ => all,
         }
     }
 
@@ -644,6 +585,107 @@ impl Store for DirectoryStore {
         }
     }
 
+    #[inline]
+    fn abilities(&mut self) -> Option<&mut dyn Abilities> {
+        Some(self)
+    }
+}
+
+impl Abilities for DirectoryStore {
+    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
+        self.waker = Some(waker);
+        for log in self.logs() {
+            self.ring_for(log);
+        }
+    }
+
+    fn opens_later(&mut self) -> Option<&mut dyn OpensLater> {
+        Some(self)
+    }
+
+    fn acknowledges(&mut self) -> Option<&mut dyn Acknowledges> {
+        Some(self)
+    }
+
+    fn reports(&mut self) -> Option<&mut dyn Reports> {
+        Some(self)
+    }
+
+    fn prepares(&mut self) -> Option<&mut dyn Prepares> {
+        Some(self)
+    }
+
+    fn forgets(&mut self) -> Option<&mut dyn Forgets> {
+        Some(self)
+    }
+}
+
+impl OpensLater for DirectoryStore {
+    fn open_lazily(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
+        self.check_closed(session)?;
+        let directory = self.base().join(session.file_name());
+        match directory.try_exists() {
+            Ok(true) => self.open_journal(key, session),
+            Ok(false) => {
+                self.keep(key, session, Journal::Pending(Box::new(Pending::new())));
+                Ok(Recovered::default())
+            }
+            Err(error) => Err(failed("looking for", &directory, &error)),
+        }
+    }
+
+    fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
+        let Some(open) = self.take_open(session) else { return Ok(()) };
+        if matches!(&open.journal, Journal::Pending(pending) if pending.is_unused()) {
+            return Ok(());
+        }
+        match background(&mut self.background) {
+            Ok(background) => {
+                let session = open.session.clone();
+                let closing = Closing { session: session.clone(), close: Box::new(|| open.close()) };
+                self.closing.push((session, background.close(closing, self.waker.clone())));
+                Ok(())
+            }
+            Err(_) => open.close(),
+        }
+    }
+
+    fn may_open(&mut self, session: &SessionId) -> bool {
+        self.background.as_ref().is_none_or(|background| background.left() < MOST_LEFT)
+            && self.closing.iter().all(|(closing, _)| closing != session)
+    }
+
+    fn take_unclean(&mut self) -> Option<(SessionId, StoreError)> {
+        self.closing.retain_mut(|(session, answer)| {
+            let closed = match answer.try_recv() {
+                Ok(closed) => closed,
+                Err(oneshot::TryRecvError::Empty) => return true,
+                Err(oneshot::TryRecvError::Disconnected) => Err(gone()),
+            };
+            if let Err(error) = closed {
+                self.unclean.push((session.clone(), error));
+            }
+            false
+        });
+        self.unclean.pop()
+    }
+}
+
+impl Acknowledges for DirectoryStore {
+    #[inline]
+    fn durable(&mut self, session: SessionKey) -> Position {
+        let all = Position(self.position);
+        match self.sessions.get(session.index()) {
+            Some(Some(Open { journal: Journal::Pending(pending), .. })) if !pending.is_unused() => {
+                // A failure is kept, and reported as one.
+                if self.settle(session.index(), false).unwrap_or(false) { all } else { Position(0) }
+            }
+            _ => all,
+        }
+    }
+}
+
+impl Forgets for DirectoryStore {
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
         match &mut self.opened(session).journal {
             Journal::Made(log) => {
@@ -655,7 +697,9 @@ impl Store for DirectoryStore {
             Journal::Pending(pending) => pending.horizon = messages,
         }
     }
+}
 
+impl Prepares for DirectoryStore {
     /// Makes one page of a journal ready, or rings for a thread: of the session that has waited
     /// longest, so it costs nothing to have many that want nothing.
     fn prepare(&mut self) -> bool {
@@ -667,14 +711,9 @@ impl Store for DirectoryStore {
         }
         !self.wanting.is_empty()
     }
+}
 
-    fn set_waker(&mut self, waker: Arc<dyn WorkerWaker>) {
-        self.waker = Some(waker);
-        for log in self.logs() {
-            self.ring_for(log);
-        }
-    }
-
+impl Reports for DirectoryStore {
     fn take_warning(&mut self) -> Option<(SessionKey, String)> {
         let mut open = self.logs().map(|log| &log.shared);
         let shared = open.find(|shared| shared.failure.has_found.load(Ordering::Acquire))?;

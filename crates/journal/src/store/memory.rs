@@ -8,13 +8,14 @@
 
 use std::collections::VecDeque;
 use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, SessionKey, Store,
-    StoreError,
+    Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, OpensLater, Position,
+    Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, SessionKey, Store, StoreError, StoreKind,
 };
-use fixbolt_session::{Mono, SessionId, Utc};
+use fixbolt_session::{Mono, SessionId, Utc, WorkerWaker};
 use memmap2::MmapMut;
 
 use crate::store::closed::Closed;
@@ -30,7 +31,7 @@ use crate::values::ledger::{Ledger, is_original};
 /// let key = session_key(0, 0, 0);
 /// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse()?)?;
 /// assert_eq!(recovered.next_out.0, 1);
-/// assert!(store.keeps_messages());
+/// assert!(store.kind().keeps_messages);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct MemoryStore {
@@ -131,7 +132,7 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn commit(&mut self) -> Result<Position, StoreError> {
+    fn commit(&mut self) -> Result<Committed, StoreError> {
         assert!(self.in_turn, "commit outside a turn");
         self.in_turn = false;
         if !self.touched.is_empty() {
@@ -147,7 +148,7 @@ impl Store for MemoryStore {
                 s.ring.let_go(generation, SeqNum(next_out.0.saturating_sub(s.horizon)));
             }
         }
-        Ok(Position(self.position))
+        Ok(Committed { position: Position(self.position), is_durable: true })
     }
 
     fn rollback(&mut self) {
@@ -158,10 +159,6 @@ impl Store for MemoryStore {
             s.pending = s.committed;
             s.ring.open.clear();
         }
-    }
-
-    fn durable(&mut self, _: SessionKey) -> Position {
-        Position(self.position)
     }
 
     fn read(
@@ -188,19 +185,45 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn kind(&self) -> StoreKind {
+        StoreKind { keeps_messages: true, survives_close: false }
+    }
+
+    fn abilities(&mut self) -> Option<&mut dyn Abilities> {
+        Some(self)
+    }
+}
+
+impl Abilities for MemoryStore {
+    fn set_waker(&mut self, _: Arc<dyn WorkerWaker>) {}
+
+    fn opens_later(&mut self) -> Option<&mut dyn OpensLater> {
+        None
+    }
+
+    fn acknowledges(&mut self) -> Option<&mut dyn Acknowledges> {
+        None
+    }
+
+    fn reports(&mut self) -> Option<&mut dyn Reports> {
+        None
+    }
+
+    fn prepares(&mut self) -> Option<&mut dyn Prepares> {
+        None
+    }
+
+    fn forgets(&mut self) -> Option<&mut dyn Forgets> {
+        Some(self)
+    }
+}
+
+impl Forgets for MemoryStore {
     /// Takes effect with the next commit, so that a rollback loses nothing.
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
         if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::as_mut) {
             open.horizon = messages;
         }
-    }
-
-    fn survives_close(&self) -> bool {
-        false
-    }
-
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
     }
 }
 
@@ -409,7 +432,6 @@ mod tests {
         store.append(key, &Record { next_in: SeqNum(2), ..outbound(1, b"one") }).unwrap();
         assert_eq!(store.read(key, Generation(0), SeqNum(1)..=SeqNum::MAX).unwrap(), None);
         let p = store.commit().unwrap();
-        assert_eq!(store.durable(key), p);
         store.begin();
         store.append(key, &Record { next_in: SeqNum(2), ..outbound(2, b"two") }).unwrap();
         store.rollback();

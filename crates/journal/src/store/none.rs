@@ -5,7 +5,9 @@ use std::ops::{ControlFlow, RangeInclusive};
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::SessionId;
-use fixbolt_session::store::{Generation, Position, Record, Recovered, SessionKey, Store, StoreError};
+use fixbolt_session::store::{
+    Committed, Generation, Position, Record, Recovered, SessionKey, Store, StoreError, StoreKind,
+};
 
 use crate::store::closed::Closed;
 use crate::values::ledger::Ledger;
@@ -21,7 +23,7 @@ use crate::values::ledger::Ledger;
 /// let recovered = store.open(key, &"FIX.4.4:VENUE->TRADER".parse()?)?;
 /// assert_eq!(recovered.next_out.0, 1);
 /// // A ResendRequest is answered with a gap fill.
-/// assert!(!store.keeps_messages());
+/// assert!(!store.kind().keeps_messages);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Default)]
@@ -90,7 +92,7 @@ impl Store for NoStore {
         s.pending.apply(record)
     }
 
-    fn commit(&mut self) -> Result<Position, StoreError> {
+    fn commit(&mut self) -> Result<Committed, StoreError> {
         assert!(self.in_turn, "commit outside a turn");
         self.in_turn = false;
         if !self.touched.is_empty() {
@@ -101,7 +103,7 @@ impl Store for NoStore {
             s.in_turn = false;
             s.committed = s.pending;
         }
-        Ok(Position(self.position))
+        Ok(Committed { position: Position(self.position), is_durable: true })
     }
 
     fn rollback(&mut self) {
@@ -111,10 +113,6 @@ impl Store for NoStore {
             s.in_turn = false;
             s.pending = s.committed;
         }
-    }
-
-    fn durable(&mut self, _: SessionKey) -> Position {
-        Position(self.position)
     }
 
     fn read(
@@ -134,16 +132,8 @@ impl Store for NoStore {
         Ok(())
     }
 
-    fn keeps_messages(&self) -> bool {
-        false
-    }
-
-    fn survives_close(&self) -> bool {
-        false
-    }
-
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
+    fn kind(&self) -> StoreKind {
+        StoreKind { keeps_messages: false, survives_close: false }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use fixbolt_session::store::StoreError;
+use fixbolt_session::store::{Prepares, Reports, StoreError};
 
 use super::*;
 use crate::open::bell::Task;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, RecordKind, Store, StoreError};
+use fixbolt_session::store::{Forgets, Generation, RecordKind, Reports, Store, StoreError};
 
 use super::*;
 use crate::files::head::HeadFound;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use fixbolt_codec::SeqNum;
 use fixbolt_session::WorkerWaker;
 use fixbolt_session::store::{
-    ConnectionNumber, Generation, Position, Record, RecordFlags, RecordKind, Recovered, Store, StoreError,
+    Abilities, Acknowledges, Committed, ConnectionNumber, Generation, Position, Record, RecordFlags,
+    RecordKind, Recovered, Reports, Store, StoreError,
 };
 
 use super::*;
@@ -200,8 +201,8 @@ fn an_empty_turn_is_where_the_last_one_was() {
     let (key, _) = open(&mut store);
     turn(&mut store, key, &[outbound(1, b"x")]);
     store.begin();
-    assert_eq!(store.commit().unwrap(), Position(1));
-    assert_eq!(store.durable(key), Position(1));
+    assert_eq!(store.commit().unwrap(), Committed { position: Position(1), is_durable: true });
+    assert_eq!(Acknowledges::durable(&mut store, key), Position(1));
     store.begin();
     assert!(matches!(store.append(key, &outbound(1, b"y")), Err(StoreError::NumberReused { .. })));
     store.rollback();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Record, RecordFlags, RecordKind, Store, WaitingMessages};
+use fixbolt_session::store::{Generation, Record, RecordFlags, RecordKind, Reports, Store, WaitingMessages};
 
 use super::*;
 use crate::testing::{TempDir, head_in, inbound, opened, outbound, reboot, reset, wait_for_creation};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Record, RecordFlags, RecordKind, Store};
+use fixbolt_session::store::{Generation, Prepares, Record, RecordFlags, RecordKind, Store};
 use proptest::prelude::*;
 
 use super::*;

@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 use fixbolt_codec::SeqNum;
 use fixbolt_session::WorkerWaker;
 use fixbolt_session::runtime::session_key;
-use fixbolt_session::store::{Position, Recovered, StoreError};
+use fixbolt_session::store::{
+    Abilities, Acknowledges, Forgets, Intercept, Intercepted, OpensLater, Position, Recovered, Reports,
+    Store, StoreError,
+};
 
 use super::*;
 use crate::store::pending::MOST;
@@ -57,7 +60,7 @@ fn commit(store: &mut DirectoryStore, key: SessionKey, records: &[Record<'_>]) -
     for record in records {
         store.append(key, record).unwrap();
     }
-    store.commit().unwrap()
+    store.commit().unwrap().position
 }
 
 fn wait_until_durable(store: &mut DirectoryStore, key: SessionKey, position: Position) {
@@ -303,7 +306,8 @@ fn a_journal_that_another_process_has_created_meanwhile_is_not_appended_to() {
         // The session is halted, and its store is closed.
         assert_eq!(late.close(A), Err(error));
         if expects_lock {
-            early.close(A).unwrap();
+            // Its threads may have missed the directory while it was away.
+            let _ = early.close(A);
         }
     }
     assert_eq!(late.open(A, &session("A")).unwrap().next_out, SeqNum(2));
@@ -412,6 +416,45 @@ fn after_the_death_of_the_thread_its_sessions_have_failed_and_others_may_be_open
     assert_eq!(store.open_lazily(A, &session("A")).unwrap(), Recovered::default());
     let position = commit(&mut store, A, &[outbound(1, b"answer")]);
     wait_until_durable(&mut store, A, position);
+}
+
+#[test]
+fn a_store_around_this_one_has_all_of_its_abilities() {
+    struct Nothing;
+    impl<S: Store> Intercept<S> for Nothing {}
+
+    let (dir, gate) = (TempDir::new("lazy-around"), Arc::new(Gate::default()));
+    let inner = DirectoryStore::over(dir.path().to_owned(), Arc::clone(&gate) as _);
+    let mut around = Intercepted::new(inner, Nothing);
+    let store: &mut dyn Store = &mut around;
+    let bell = Arc::new(Bell::default());
+    store.set_waker(Arc::clone(&bell) as _);
+    store.open_lazily(A, &session("A")).unwrap();
+    assert!(!directory(dir.path()).exists(), "it is made on the worker");
+    let held = lock(&gate.0);
+    store.begin();
+    store.append(A, &outbound(1, b"first")).unwrap();
+    let committed = store.commit().unwrap();
+    assert!(!committed.is_durable);
+    assert_eq!(store.durable(A), Some(Position(0)));
+    assert!(!store.prepare());
+    drop(held);
+    while store.durable(A) < Some(committed.position) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(bell.0.load(Ordering::SeqCst) > 0);
+    store.set_resend_horizon(A, 7);
+    std::fs::rename(directory(dir.path()), dir.path().join("away")).unwrap();
+    let failure = std::iter::repeat_with(|| store.take_failure()).flatten().next();
+    assert!(matches!(failure, Some((A, StoreError::Io { .. }))), "{failure:?}");
+    assert_eq!(store.take_warning(), None);
+    store.close_later(A).unwrap();
+    let mut told = None;
+    while !store.may_open(&session("A")) {
+        told = told.or_else(|| store.take_unclean());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(told.or_else(|| store.take_unclean()), None, "what had failed before is told as a failure");
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Sessions {
     }
 
     /// Lets the store do one small step of what it has to do ahead of time
-    /// ([`Store::prepare`](crate::store::Store::prepare)), of some microseconds. Returns whether
+    /// ([`Prepares`](crate::store::Prepares)), of some microseconds. Returns whether
     /// there may be another one. Call this when there is nothing else to do.
     pub fn prepare_store(&mut self) -> bool {
         self.core.store.prepare()

@@ -41,8 +41,7 @@ impl Sessions {
 
     /// Returns whether a session that a counterparty asks for may be opened now. If not, its store
     /// has enough to do; it calls the waker when that may have changed.
-    #[must_use]
-    pub fn may_open(&self, id: &SessionId) -> bool {
+    pub fn may_open(&mut self, id: &SessionId) -> bool {
         self.core.store.may_open(id)
     }
 
@@ -118,7 +117,7 @@ impl Sessions {
     /// opened again.
     #[must_use]
     pub fn survives_close(&self, key: SessionKey) -> bool {
-        self.core.store.survives_close()
+        self.core.store.kind().survives_close
             || self.session(key).is_some_and(|session| session.fixed.settings.reset.reset_on_logon)
     }
 

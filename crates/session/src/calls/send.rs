@@ -54,7 +54,7 @@ impl Sessions {
     /// those that no socket has accepted, if the session's store does not survive closing it: for a
     /// session that is about to be closed.
     pub fn end_waiting(&mut self, now: Now, key: SessionKey, app: &mut dyn Application) {
-        if !self.core.store.survives_close()
+        if !self.core.store.kind().survives_close
             && let Some(mut call) = self.call(now, key, app)
         {
             call.drop_all_waiting();

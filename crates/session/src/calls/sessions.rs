@@ -154,7 +154,7 @@ impl Sessions {
 
     /// Opens a session for a counterparty that is not authenticated yet: as [`Sessions::open`]
     /// does, but a store that does not exist is created with its first record
-    /// ([`Store::open_lazily`]).
+    /// ([`OpensLater::open_lazily`](crate::store::OpensLater)).
     ///
     /// # Errors
     /// Returns an [`OpenError`].
@@ -177,7 +177,7 @@ impl Sessions {
         if self.find(&settings.id).is_some() {
             return Err(OpenError::AlreadyOpen);
         }
-        let mut wrong = wrong_settings(&settings, self.core.store.keeps_messages());
+        let mut wrong = wrong_settings(&settings, self.core.store.kind().keeps_messages);
         if let Some(wrong) = wrong.find(WrongSetting::prevents_opening) {
             return Err(OpenError::Setting(wrong));
         }
@@ -193,7 +193,7 @@ impl Sessions {
         let recovered = open(&mut *self.core.store, key, id).map_err(OpenError::Store)?;
         self.opened = self.opened.wrapping_add(1);
         let dictionary = settings.dictionary.clone();
-        let keeps_messages = self.core.store.keeps_messages();
+        let keeps_messages = self.core.store.kind().keeps_messages;
         let mut session = Session::new(key, settings, envelope, &recovered, keeps_messages);
         session.tell_horizon(&mut *self.core.store);
         session.waiting.limit = self.core.outbound_queue;

@@ -14,7 +14,7 @@ use crate::core::work::WorkLists;
 use crate::state::session::Session;
 use crate::store::stored_message::FieldStorage;
 use crate::store::waker::{Unheard, WorkerWaker};
-use crate::store::{Store, StoreError};
+use crate::store::{Position, Store, StoreError};
 use crate::values::key::SessionKey;
 use crate::values::time::Now;
 use crate::wire::before_send::BeforeSend;
@@ -23,6 +23,8 @@ use crate::wire::before_send::BeforeSend;
 pub(crate) struct Core {
     pub(crate) sessions: Slots,
     pub(crate) store: Box<dyn Store>,
+    /// The position of the last commit.
+    pub(crate) committed: Position,
     pub(crate) waker: Arc<dyn WorkerWaker>,
     pub(crate) observer: Option<Arc<dyn WireObserver>>,
     /// What each session has that is opened.
@@ -61,6 +63,7 @@ impl Core {
         Self {
             sessions: Slots::default(),
             store,
+            committed: Position::default(),
             waker: Arc::new(Unheard),
             observer: None,
             before_send: None,
@@ -97,7 +100,8 @@ impl Core {
         let mut waiting = self.work.take_awaiting_store();
         waiting.retain(|index| {
             let Some(session) = self.sessions.at_mut(*index) else { return false };
-            session.outbox.advance(self.store.durable(session.fixed.key));
+            let durable = self.store.durable(session.fixed.key);
+            session.outbox.advance(durable.unwrap_or(self.committed));
             let awaits_store = session.outbox.waits_for_store();
             session.standing.set_awaits_store(awaits_store);
             if !session.outbox.writable().is_empty() {

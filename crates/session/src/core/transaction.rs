@@ -4,7 +4,7 @@
 use crate::core::observer::observe_outbound;
 use crate::core::{Core, Failed};
 use crate::state::session::Session;
-use crate::store::{Store, StoreError};
+use crate::store::{Committed, Store, StoreError};
 use crate::values::time::Now;
 
 /// Why a transaction was not committed; it is rolled back.
@@ -43,21 +43,25 @@ impl Core {
             self.rollback();
             return Err(NotCommitted::Refused);
         }
-        let position = match self.store.commit() {
-            Ok(position) => position,
+        let Committed { position, is_durable } = match self.store.commit() {
+            Ok(committed) => committed,
             Err(error) => {
                 self.restore();
                 return Err(NotCommitted::Failed(error));
             }
         };
         kill_point!(Commit);
+        self.committed = position;
         let mut is_news = false;
         for index in &self.touched {
             let session = &mut self.sessions[*index];
             if !observe_outbound(self.observer.as_deref(), session, now) {
                 self.failed.push((*index, Failed::Observer));
             }
-            session.outbox.committed(position, self.store.durable(session.fixed.key));
+            // What waits from before may be of a journal that has no record of this transaction.
+            let asks = !is_durable || session.outbox.waits_for_store();
+            let durable = if asks { self.store.durable(session.fixed.key) } else { None };
+            session.outbox.committed(position, durable.unwrap_or(position));
             self.work.note_commit(*index, session);
             is_news |= session.has_news();
             if cfg!(debug_assertions) {

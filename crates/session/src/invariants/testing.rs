@@ -7,7 +7,7 @@ use fixbolt_codec::{Envelope, SeqNum, Version};
 use crate::settings::{Role, SessionSettings};
 use crate::state::phase::PhaseState;
 use crate::state::session::Session;
-use crate::store::{Generation, Position, Record, Recovered, Store, StoreError};
+use crate::store::{Committed, Generation, Position, Record, Recovered, Store, StoreError};
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
 use crate::values::time::{Mono, Now, Utc};
@@ -53,13 +53,10 @@ impl Store for NoStore {
     fn append(&mut self, _: SessionKey, _: &Record<'_>) -> Result<(), StoreError> {
         Ok(())
     }
-    fn commit(&mut self) -> Result<Position, StoreError> {
-        Ok(Position(0))
+    fn commit(&mut self) -> Result<Committed, StoreError> {
+        Ok(Committed { position: Position(0), is_durable: true })
     }
     fn rollback(&mut self) {}
-    fn durable(&mut self, _: SessionKey) -> Position {
-        Position(0)
-    }
     fn read(
         &mut self,
         _: SessionKey,
@@ -74,8 +71,5 @@ impl Store for NoStore {
         _: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         Ok(())
-    }
-    fn take_failure(&mut self) -> Option<(SessionKey, StoreError)> {
-        None
     }
 }

@@ -54,11 +54,12 @@ impl Call<'_> {
     /// Closes a store that is damaged or has failed, so that it can be repaired while the other
     /// sessions continue.
     pub(crate) fn close_halted_store(&mut self) {
+        let committed = self.core.committed;
         let (session, store) = self.core.session_and_store(self.own);
         let by_store =
             matches!(session.standing.halted, Some(Halt::StoreDamaged { .. } | Halt::StoreFailed(_)));
         if by_store && session.standing.store_is_open && session.state.connection.is_none() {
-            session.close_store(store);
+            session.close_store(store, committed);
         }
     }
 
@@ -75,6 +76,7 @@ impl Call<'_> {
 
     /// Opens the store again and continues from its contents. Numbers that it has lost are raised.
     pub(crate) fn open_again(&mut self) -> Result<(), OpenError> {
+        let committed = self.core.committed;
         let (session, store) = self.core.session_and_store(self.own);
         match &session.standing.halted {
             None => return Ok(()),
@@ -83,7 +85,7 @@ impl Call<'_> {
             Some(_) => {}
         }
         if session.standing.store_is_open {
-            session.close_store(store);
+            session.close_store(store, committed);
         }
         let recovered =
             store.open(session.fixed.key, &session.fixed.settings.id).map_err(OpenError::Store)?;

@@ -474,10 +474,12 @@ impl Session {
 
     /// Closes the session's store. Opening it again will report its state; there is nobody to tell
     /// of an error now.
-    pub(crate) fn close_store(&mut self, store: &mut dyn Store) {
+    ///
+    /// `committed` is the position of the last commit.
+    pub(crate) fn close_store(&mut self, store: &mut dyn Store, committed: Position) {
         let standing = self.standing.change();
         standing.store_is_open = false;
-        standing.store_is_new &= store.durable(self.fixed.key) == Position::default();
+        standing.store_is_new &= store.durable(self.fixed.key).unwrap_or(committed) == Position::default();
         let _ = store.close(self.fixed.key);
     }
 

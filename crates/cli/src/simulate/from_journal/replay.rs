@@ -14,7 +14,7 @@ use fixbolt_session::{
 use super::application::{Part, Recorded};
 use super::comparison::Comparison;
 use super::outcome::{Outcome, limit};
-use super::recorder::{Committed, Made, Recorder};
+use super::recorder::{Made, Recorder, Written};
 use super::turn::Turn;
 use super::wire::{msg_type, number, sealed};
 
@@ -37,7 +37,7 @@ pub(super) struct Replay<'t, 'j> {
     /// The CompIDs of the counterparty and of us, as the counterparty writes them.
     pub(super) comp_ids: String,
     pub(super) app: Recorded,
-    committed: Committed,
+    committed: Written,
     /// What the session has processed without being given it in that turn: it waited for others.
     processed: Vec<Made>,
     /// MsgSeqNums of the messages that it was given before their turn.
@@ -122,7 +122,7 @@ impl<'t, 'j> Replay<'t, 'j> {
         start.generation.0 = generation.0.wrapping_sub(resets);
         start.connection.0 = first.connection.0.saturating_sub(1);
         start.since = (!is_new).then_some(first.utc);
-        let committed = Committed::default();
+        let committed = Written::default();
         let mut alive_until = HashMap::new();
         for (at, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.shows_connection()) {
             alive_until.insert(turn.connection(), at);
@@ -130,7 +130,7 @@ impl<'t, 'j> Replay<'t, 'j> {
         let begin_string = settings.id.version().begin_string();
         let comp_ids =
             format!("49={}\u{1}56={}\u{1}", settings.id.target_comp_id(), settings.id.sender_comp_id());
-        let store = Recorder::new(start.clone(), committed.clone());
+        let store = Recorder::around_memory(start.clone(), committed.clone());
         let mut sessions = Sessions::new(Box::new(store), settings.limits.max_message_size);
         let (mut app, mut clock) = (Recorded::default(), Clock::default());
         let key = sessions.open(clock.at(first), settings, &mut app)?;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use fixbolt_codec::SeqNum;
-use fixbolt_session::store::{Generation, Record, Store};
+use fixbolt_session::store::{Generation, Prepares, Record, Store};
 
 use crate::DirectoryStore;
 use crate::testing::{TempDir, inbound, opened, outbound, reset, session};

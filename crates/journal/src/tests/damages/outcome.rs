@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fixbolt_session::store::{Record, Recovered, SessionKey, Store, StoreError};
+use fixbolt_session::store::{Record, Recovered, Reports, SessionKey, Store, StoreError};
 
 use super::journal::{Files, Journal, SESSION, Truth, holds_records, load, number, store};
 use crate::DirectoryStore;

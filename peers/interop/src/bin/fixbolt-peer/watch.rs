@@ -4,8 +4,7 @@
 
 use fixbolt::codec::Tag;
 use fixbolt::session::{Direction, SessionKey, StoredMessage};
-use fixbolt::store::{Position, Record, RecordFlags, RecordKind, Store, StoreError};
-use fixbolt_conformance::store::{Intercept, Intercepted};
+use fixbolt::store::{Committed, Intercept, Intercepted, Record, RecordFlags, RecordKind, Store, StoreError};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -226,7 +225,7 @@ impl<S: Store> Intercept<S> for Watched {
         store.append(session, record)
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
         let position = store.commit()?;
         let mut book = self.ledger.book();
         for record in self.turn.drain(..) {
