@@ -20,6 +20,7 @@ use crate::files::base::Base;
 use crate::open::log::Log;
 use crate::open::opening::Opening;
 use crate::store::pending::{Pending, gone};
+use crate::store::per_session::{Entry, Kept, PerSession};
 use crate::system::backend::{Backend, System, failed};
 use crate::threads::background::{Answer, Background, Closing, NewJournal};
 use crate::threads::set::StoreThreads;
@@ -48,14 +49,9 @@ pub struct DirectoryStore {
     base: Arc<Base>,
     backend: Arc<dyn Backend>,
     limits: Limits,
-    /// Indexed by the sessions' keys.
-    sessions: Vec<Option<Open>>,
-    touched: Vec<usize>,
+    sessions: PerSession<Journal>,
     /// Sessions whose journals want something done while the worker is idle.
     pub(crate) wanting: VecDeque<usize>,
-    in_turn: bool,
-    turn: u64,
-    position: u64,
     threads: Option<Arc<StoreThreads>>,
     background: Option<Background>,
     /// Sessions that are being closed in the background.
@@ -66,39 +62,62 @@ pub struct DirectoryStore {
     waker: Option<Arc<dyn WorkerWaker>>,
 }
 
-/// An open session.
-pub(crate) struct Open {
-    key: SessionKey,
-    pub(crate) session: SessionId,
-    journal: Journal,
-    in_turn: bool,
-}
-
+/// What is kept for a session.
 enum Journal {
     Made(Box<Log>),
     /// It is created once a first record is committed, and not on the worker's thread.
     Pending(Box<Pending>),
 }
 
-impl Open {
+impl Journal {
     /// Returns the journal, if it is there.
     #[inline]
     fn log(&self) -> Option<&Log> {
-        match &self.journal {
-            Journal::Made(log) => Some(log),
-            Journal::Pending(_) => None,
+        match self {
+            Self::Made(log) => Some(log),
+            Self::Pending(_) => None,
         }
     }
 
-    /// Checks what holds after each turn, in builds with debug assertions.
+    /// Closes the journal, for which it waits if there is something to put into it.
+    fn close(self) -> Result<(), StoreError> {
+        let mut pending = match self {
+            Self::Made(log) => return log.close(),
+            Self::Pending(pending) if pending.is_unused() => return Ok(()),
+            Self::Pending(pending) => pending,
+        };
+        let mut log = pending.wait()?;
+        pending.write_to(&mut log)?;
+        log.close()
+    }
+}
+
+impl Kept for Journal {
     #[inline]
+    fn finish(&mut self) {
+        if let Self::Made(log) = self {
+            log.finish();
+        }
+    }
+
+    #[inline]
+    fn publish(&mut self) {
+        if let Self::Made(log) = self {
+            log.publish();
+        }
+    }
+
+    fn rollback(&mut self) {
+        match self {
+            Self::Made(log) => log.rollback(),
+            Self::Pending(pending) => pending.rollback(),
+        }
+    }
+
     fn check(&self) {
-        if cfg!(debug_assertions) {
-            assert!(!self.in_turn, "{} is in a turn that has ended", self.session);
-            match &self.journal {
-                Journal::Made(log) => log.check(),
-                Journal::Pending(pending) => pending.check(),
-            }
+        match self {
+            Self::Made(log) => log.check(),
+            Self::Pending(pending) => pending.check(),
         }
     }
 }
@@ -169,12 +188,8 @@ impl DirectoryStore {
             base: Arc::new(Base::new(Arc::clone(&backend), base)),
             backend,
             limits: Limits::DEFAULT,
-            sessions: Vec::new(),
-            touched: Vec::new(),
+            sessions: PerSession::default(),
             wanting: VecDeque::new(),
-            in_turn: false,
-            turn: 0,
-            position: 0,
             threads: None,
             background: None,
             closing: Vec::new(),
@@ -210,13 +225,13 @@ impl DirectoryStore {
 
     /// Returns the journals that are there.
     fn logs(&self) -> impl Iterator<Item = &Log> {
-        self.sessions.iter().flatten().filter_map(Open::log)
+        self.sessions.iter().filter_map(|open| open.kept.log())
     }
 
     /// Waits until the session is closed if it still is being closed. Fails if it is open.
     fn check_closed(&mut self, session: &SessionId) -> Result<(), StoreError> {
         self.wait_until_closed(session);
-        if self.sessions.iter().flatten().any(|open| open.session == *session) {
+        if self.sessions.has(session) {
             return Err(StoreError::Locked {
                 place: self.base().join(session.file_name()).display().to_string(),
                 holder: "this store".to_owned(),
@@ -227,12 +242,8 @@ impl DirectoryStore {
 
     /// Keeps a session that is open from now on.
     fn keep(&mut self, key: SessionKey, session: &SessionId, journal: Journal) {
-        if self.sessions.len() <= key.index() {
-            self.sessions.resize_with(key.index() + 1, || None);
-        }
-        self.touched.reserve(self.sessions.len());
-        self.wanting.reserve(self.sessions.len());
-        self.sessions[key.index()] = Some(Open { key, session: session.clone(), journal, in_turn: false });
+        self.sessions.open(key, session, journal);
+        self.wanting.reserve(self.sessions.places());
     }
 
     /// Opens or creates the journal of a session, and hands it to the threads.
@@ -246,7 +257,7 @@ impl DirectoryStore {
             limits: self.limits,
         };
         let (log, recovered, turn) = opening.open()?;
-        self.turn = self.turn.max(turn);
+        self.sessions.number_above(turn);
         let log = self.look_after(Box::new(log))?;
         self.keep(key, session, Journal::Made(log));
         Ok(recovered)
@@ -266,11 +277,11 @@ impl DirectoryStore {
     #[cold]
     fn create(&mut self, n: usize) -> Result<(), StoreError> {
         let background = background(&mut self.background)?;
-        let Some(open) = &mut self.sessions[n] else { return Ok(()) };
-        let Journal::Pending(pending) = &mut open.journal else { return Ok(()) };
+        let Some(open) = self.sessions.at_mut(n) else { return Ok(()) };
+        let Journal::Pending(pending) = &mut open.kept else { return Ok(()) };
         let journal = NewJournal {
-            directory: self.base.path.join(open.session.file_name()),
-            session: open.session.clone(),
+            directory: self.base.path.join(open.id.file_name()),
+            session: open.id.clone(),
             key: open.key,
             backend: Arc::clone(&self.backend),
             base: Arc::clone(&self.base),
@@ -294,7 +305,7 @@ impl DirectoryStore {
     /// as soon as it is there. Returns whether it is in place.
     #[cold]
     fn settle(&mut self, n: usize, wait: bool) -> Result<bool, StoreError> {
-        let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] else {
+        let Some(Entry { kept: Journal::Pending(pending), .. }) = self.sessions.at_mut(n) else {
             return Ok(true);
         };
         let log = if wait { Some(pending.wait()?) } else { pending.poll() };
@@ -303,13 +314,13 @@ impl DirectoryStore {
         let kept = pending.write_to(&mut log);
         match kept.and_then(|()| self.look_after(log)) {
             Ok(log) => {
-                if let Some(open) = &mut self.sessions[n] {
-                    open.journal = Journal::Made(log);
+                if let Some(open) = self.sessions.at_mut(n) {
+                    open.kept = Journal::Made(log);
                 }
                 Ok(true)
             }
             Err(error) => {
-                if let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] {
+                if let Some(Entry { kept: Journal::Pending(pending), .. }) = self.sessions.at_mut(n) {
                     pending.fail(error.clone());
                 }
                 Err(error)
@@ -317,15 +328,27 @@ impl DirectoryStore {
         }
     }
 
+    /// Commits a turn of sessions of which some have pending journals.
+    #[cold]
+    fn commit_with_pending(&mut self) -> Result<Committed, StoreError> {
+        if let Err(error) = self.commit_pending() {
+            self.sessions.rollback();
+            return Err(error);
+        }
+        let Self { sessions, wanting, .. } = self;
+        let position = sessions.commit(|n, journal| note_wanting(n, journal, wanting));
+        Ok(Committed { position, is_durable: false })
+    }
+
     /// Commits what is kept for sessions whose journals are pending. A turn of several sessions
     /// waits for their journals, as all of it becomes visible or nothing: here for that of the
     /// first one.
     #[cold]
     fn commit_pending(&mut self) -> Result<(), StoreError> {
-        let waits = self.touched.len() > 1;
-        for at in 0..self.touched.len() {
-            let n = self.touched[at];
-            let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] else {
+        let waits = self.sessions.touched().len() > 1;
+        for at in 0..self.sessions.touched().len() {
+            let n = self.sessions.touched()[at];
+            let Some(Entry { kept: Journal::Pending(pending), .. }) = self.sessions.at_mut(n) else {
                 continue;
             };
             if !pending.is_being_created() {
@@ -333,7 +356,7 @@ impl DirectoryStore {
             }
             if waits {
                 self.settle(n, true)?;
-            } else if let Some(Open { journal: Journal::Pending(pending), .. }) = &mut self.sessions[n] {
+            } else if let Some(Entry { kept: Journal::Pending(pending), .. }) = self.sessions.at_mut(n) {
                 pending.commit();
             }
         }
@@ -344,9 +367,9 @@ impl DirectoryStore {
     /// session of the turn, the journal is waited for, so that a failure is that of this session.
     #[cold]
     fn append_pending(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        let (n, turn) = (session.index(), self.turn);
-        let is_first = self.touched.len() == 1;
-        let Journal::Pending(pending) = &mut self.opened(session).journal else {
+        let n = session.index();
+        let is_first = self.sessions.touched().len() == 1;
+        let (Journal::Pending(pending), turn) = self.sessions.touch(session) else {
             return self.append(session, record);
         };
         pending.refusal()?;
@@ -360,60 +383,28 @@ impl DirectoryStore {
         self.append(session, record)
     }
 
-    /// Returns the open session.
-    ///
-    /// # Panics
-    /// Panics if it is closed.
-    #[inline]
-    fn opened(&mut self, session: SessionKey) -> &mut Open {
-        self.sessions[session.index()].as_mut().expect("the session is open")
-    }
-
     /// Takes a session that is to be closed, if it is open.
     ///
     /// # Panics
     /// Panics inside a turn.
-    fn take_open(&mut self, session: SessionKey) -> Option<Open> {
-        assert!(!self.in_turn, "close inside a turn");
+    fn take_open(&mut self, session: SessionKey) -> Option<Entry<Journal>> {
         self.wanting.retain(|n| *n != session.index());
-        self.sessions.get_mut(session.index())?.take()
+        self.sessions.close(session)
     }
 
     /// Returns the session's journal, which is there.
     #[cfg(test)]
     pub(crate) fn log(&self, session: SessionKey) -> &Log {
-        self.sessions[session.index()].as_ref().and_then(Open::log).expect("the journal is there")
+        let open = self.sessions.at(session.index());
+        open.and_then(|open| open.kept.log()).expect("the journal is there")
     }
 
     /// Returns the session's journal, which is there.
     #[cfg(test)]
     pub(crate) fn log_mut(&mut self, session: SessionKey) -> &mut Log {
-        match &mut self.opened(session).journal {
+        match self.sessions.kept(session) {
             Journal::Made(log) => log,
             Journal::Pending(_) => panic!("the journal is there"),
-        }
-    }
-
-    /// Publishes the turn in at most this many of its sessions.
-    ///
-    /// The session that was touched first, with the inbound message, comes last. If the process
-    /// dies in between, that message is processed again, and the messages of the other sessions
-    /// show that it was processed before.
-    #[inline]
-    fn publish(&mut self, sessions: usize) {
-        for _ in 0..sessions {
-            let Some(n) = self.touched.pop() else { return };
-            if let Some(open) = &mut self.sessions[n] {
-                open.in_turn = false;
-                if let Journal::Made(log) = &mut open.journal {
-                    log.publish();
-                    if log.has_news {
-                        log.note_known();
-                        self.wanting.push_back(n);
-                    }
-                }
-                open.check();
-            }
         }
     }
 
@@ -463,29 +454,27 @@ impl DirectoryStore {
     /// As if the process had died inside a commit, after this many of its sessions.
     #[cfg(test)]
     pub(crate) fn crash_after_publishing(&mut self, sessions: usize) {
-        for open in self.sessions.iter_mut().flatten() {
-            if let Journal::Made(log) = &mut open.journal {
-                log.finish();
+        for n in 0..self.sessions.places() {
+            if let Some(open) = self.sessions.at_mut(n) {
+                open.kept.finish();
             }
         }
-        self.publish(sessions);
+        self.sessions.publish(sessions, |_, _| ());
         self.crash();
     }
 
     /// As if the process had died here: no clean mark.
     #[cfg(test)]
     pub(crate) fn crash(&mut self) {
-        for Open { journal, .. } in self.sessions.drain(..).flatten() {
-            let Journal::Made(log) = journal else { continue };
+        for open in self.sessions.abandon() {
+            let Journal::Made(log) = open.kept else { continue };
             log.shared.position.closed.store(true, Ordering::Relaxed);
             drop(lock(&log.shared.segments.archiving));
             *lock(&log.shared.head.creation) = None;
             lock(&log.shared.segments.maker).closed = true;
             lock(&log.shared.head.file).close();
         }
-        self.touched.clear();
         self.wanting.clear();
-        self.in_turn = false;
     }
 }
 
@@ -496,67 +485,36 @@ impl Store for DirectoryStore {
     }
 
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        self.take_open(session).map_or(Ok(()), Open::close)
+        self.take_open(session).map_or(Ok(()), |open| open.kept.close())
     }
 
     #[inline]
     fn begin(&mut self) {
-        assert!(!self.in_turn, "begin inside a turn");
-        self.in_turn = true;
-        self.turn += 1;
+        self.sessions.begin();
     }
 
     #[inline]
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        assert!(self.in_turn, "append outside a turn");
-        let Self { sessions, touched, turn, .. } = self;
-        let open = sessions[session.index()].as_mut().expect("the session is open");
-        if !open.in_turn {
-            open.in_turn = true;
-            touched.push(session.index());
-        }
-        match &mut open.journal {
-            Journal::Made(log) => log.append(*turn, record),
-            Journal::Pending(_) => self.append_pending(session, record),
+        match self.sessions.touch(session) {
+            (Journal::Made(log), turn) => log.append(turn, record),
+            (Journal::Pending(_), _) => self.append_pending(session, record),
         }
     }
 
     #[inline]
     fn commit(&mut self) -> Result<Committed, StoreError> {
-        assert!(self.in_turn, "commit outside a turn");
-        if self.touched.is_empty() {
-            self.in_turn = false;
-            return Ok(Committed { position: Position(self.position), is_durable: true });
+        let Self { sessions, wanting, .. } = self;
+        let mut touched = sessions.touched().iter().filter_map(|n| sessions.at(*n));
+        let is_durable = touched.all(|open| open.kept.log().is_some());
+        if !is_durable {
+            return self.commit_with_pending();
         }
-        let mut touched = self.touched.iter().filter_map(|n| self.sessions[*n].as_ref());
-        let is_durable = touched.all(|open| open.log().is_some());
-        if !is_durable && let Err(error) = self.commit_pending() {
-            self.rollback();
-            return Err(error);
-        }
-        self.in_turn = false;
-        for n in &self.touched {
-            if let Some(Open { journal: Journal::Made(log), .. }) = &mut self.sessions[*n] {
-                log.finish();
-            }
-        }
-        self.publish(usize::MAX);
-        self.position += 1;
-        Ok(Committed { position: Position(self.position), is_durable })
+        let position = sessions.commit(|n, journal| note_wanting(n, journal, wanting));
+        Ok(Committed { position, is_durable })
     }
 
     fn rollback(&mut self) {
-        self.in_turn = false;
-        while let Some(n) = self.touched.pop() {
-            if let Some(open) = &mut self.sessions[n] {
-                open.in_turn = false;
-                match &mut open.journal {
-                    Journal::Made(log) => log.rollback(),
-                    Journal::Pending(pending) => pending.rollback(),
-                }
-                open.check();
-            }
-        }
+        self.sessions.rollback();
     }
 
     fn read(
@@ -565,7 +523,7 @@ impl Store for DirectoryStore {
         generation: Generation,
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError> {
-        match &mut self.opened(session).journal {
+        match self.sessions.kept(session) {
             Journal::Made(log) => log.read(generation, range),
             Journal::Pending(pending) => Ok(pending.read(generation, &range)),
         }
@@ -576,7 +534,7 @@ impl Store for DirectoryStore {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        match &mut self.opened(session).journal {
+        match self.sessions.kept(session) {
             Journal::Made(log) => log.replay(visit),
             Journal::Pending(pending) => {
                 pending.replay(visit);
@@ -636,17 +594,17 @@ impl OpensLater for DirectoryStore {
 
     fn close_later(&mut self, session: SessionKey) -> Result<(), StoreError> {
         let Some(open) = self.take_open(session) else { return Ok(()) };
-        if matches!(&open.journal, Journal::Pending(pending) if pending.is_unused()) {
+        if matches!(&open.kept, Journal::Pending(pending) if pending.is_unused()) {
             return Ok(());
         }
         match background(&mut self.background) {
             Ok(background) => {
-                let session = open.session.clone();
-                let closing = Closing { session: session.clone(), close: Box::new(|| open.close()) };
+                let session = open.id;
+                let closing = Closing { session: session.clone(), close: Box::new(|| open.kept.close()) };
                 self.closing.push((session, background.close(closing, self.waker.clone())));
                 Ok(())
             }
-            Err(_) => open.close(),
+            Err(_) => open.kept.close(),
         }
     }
 
@@ -674,9 +632,9 @@ impl OpensLater for DirectoryStore {
 impl Acknowledges for DirectoryStore {
     #[inline]
     fn durable(&mut self, session: SessionKey) -> Position {
-        let all = Position(self.position);
-        match self.sessions.get(session.index()) {
-            Some(Some(Open { journal: Journal::Pending(pending), .. })) if !pending.is_unused() => {
+        let all = self.sessions.position();
+        match self.sessions.at(session.index()) {
+            Some(Entry { kept: Journal::Pending(pending), .. }) if !pending.is_unused() => {
                 // A failure is kept, and reported as one.
                 if self.settle(session.index(), false).unwrap_or(false) { all } else { Position(0) }
             }
@@ -687,7 +645,7 @@ impl Acknowledges for DirectoryStore {
 
 impl Forgets for DirectoryStore {
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
-        match &mut self.opened(session).journal {
+        match self.sessions.kept(session) {
             Journal::Made(log) => {
                 log.horizon = messages;
                 if log.damage.is_none() {
@@ -704,7 +662,7 @@ impl Prepares for DirectoryStore {
     /// longest, so it costs nothing to have many that want nothing.
     fn prepare(&mut self) -> bool {
         let Some(n) = self.wanting.pop_front() else { return false };
-        if let Some(Some(Open { journal: Journal::Made(log), .. })) = self.sessions.get_mut(n)
+        if let Some(Entry { kept: Journal::Made(log), .. }) = self.sessions.at_mut(n)
             && log.prepare()
         {
             self.wanting.push_back(n);
@@ -734,11 +692,11 @@ impl Reports for DirectoryStore {
                 });
             }
         }
-        for n in 0..self.sessions.len() {
+        for n in 0..self.sessions.places() {
             // A failure to put the journal of a session in place is kept there.
             let _ = self.settle(n, false);
-            let Some(open) = &mut self.sessions[n] else { continue };
-            let failure = match &mut open.journal {
+            let Some(open) = self.sessions.at_mut(n) else { continue };
+            let failure = match &mut open.kept {
                 Journal::Made(log) => log.take_failure(),
                 Journal::Pending(pending) => pending.take_failure(),
             };
@@ -758,24 +716,20 @@ fn background(slot: &mut Option<Background>) -> Result<&Background, StoreError> 
     Ok(slot.insert(Background::start()?))
 }
 
-impl Open {
-    /// Closes the journal, for which it waits if there is something to put into it.
-    pub(crate) fn close(self) -> Result<(), StoreError> {
-        let mut pending = match self.journal {
-            Journal::Made(log) => return log.close(),
-            Journal::Pending(pending) if pending.is_unused() => return Ok(()),
-            Journal::Pending(pending) => pending,
-        };
-        let mut log = pending.wait()?;
-        pending.write_to(&mut log)?;
-        log.close()
+/// Notes a session whose journal wants something that the store does not know of.
+#[inline]
+fn note_wanting(n: usize, journal: &mut Journal, wanting: &mut VecDeque<usize>) {
+    if let Journal::Made(log) = journal
+        && log.has_news
+    {
+        log.note_known();
+        wanting.push_back(n);
     }
 }
 
 impl fmt::Debug for DirectoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let open = self.sessions.iter().flatten().map(|open| &open.session);
-        let open: Vec<_> = open.collect();
+        let open: Vec<_> = self.sessions.iter().map(|open| &open.id).collect();
         f.debug_struct("DirectoryStore")
             .field("base", &self.base())
             .field("limits", &self.limits)
@@ -786,13 +740,10 @@ impl fmt::Debug for DirectoryStore {
 
 impl Drop for DirectoryStore {
     fn drop(&mut self) {
-        if self.in_turn {
-            self.rollback();
-        }
-        for open in self.sessions.drain(..).flatten() {
+        for open in self.sessions.close_all() {
             // A failure cannot be reported any more. The journal then says that it was not closed
             // cleanly.
-            let _ = open.close();
+            let _ = open.kept.close();
         }
         if let Some(threads) = &self.threads {
             threads.forget_closed();
@@ -805,18 +756,6 @@ mod tests {
     use super::*;
     use crate::testing::{TempDir, head_in, key, outbound, reset, session};
     use crate::values::reserve::RESERVE;
-
-    #[test]
-    #[should_panic(expected = "is in a turn that has ended")]
-    fn a_turn_that_goes_on_after_its_commit_is_noticed() {
-        let dir = TempDir::new("in-turn");
-        let mut store = DirectoryStore::new(dir.path());
-        store.open(key(0), &session("A")).unwrap();
-        let open = store.sessions[0].as_mut().unwrap();
-        open.check();
-        open.in_turn = true;
-        open.check();
-    }
 
     #[test]
     fn after_a_reset_no_number_passes_the_mark_that_the_reset_will_get() {

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
-    Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, OpensLater, Position,
-    Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, SessionKey, Store, StoreError, StoreKind,
+    Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, OpensLater, Prepares, Record,
+    RecordFlags, RecordKind, Recovered, Reports, SessionKey, Store, StoreError, StoreKind,
 };
 use fixbolt_session::{Mono, SessionId, Utc, WorkerWaker};
 use memmap2::MmapMut;
 
 use crate::store::closed::Closed;
+use crate::store::per_session::{Kept, PerSession};
 use crate::values::ledger::{Ledger, is_original};
 
 /// A message store in memory with a limited number of bytes per session.
@@ -36,12 +37,8 @@ use crate::values::ledger::{Ledger, is_original};
 /// ```
 pub struct MemoryStore {
     limit: usize,
-    /// Indexed by the sessions' keys.
-    sessions: Vec<Option<Session>>,
+    sessions: PerSession<Session>,
     closed: Closed,
-    touched: Vec<usize>,
-    in_turn: bool,
-    position: u64,
 }
 
 impl MemoryStore {
@@ -52,8 +49,7 @@ impl MemoryStore {
     /// bookkeeping each).
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
-        let (sessions, closed, touched) = (Vec::new(), Closed::default(), Vec::new());
-        Self { limit, sessions, closed, touched, in_turn: false, position: 0 }
+        Self { limit, sessions: PerSession::default(), closed: Closed::default() }
     }
 
     /// Creates a store with [`MemoryStore::DEFAULT_LIMIT`].
@@ -70,8 +66,6 @@ impl Default for MemoryStore {
 }
 
 struct Session {
-    id: SessionId,
-    in_turn: bool,
     committed: Ledger,
     pending: Ledger,
     ring: Ring,
@@ -79,9 +73,25 @@ struct Session {
     horizon: u64,
 }
 
+impl Kept for Session {
+    fn publish(&mut self) {
+        self.committed = self.pending;
+        self.ring.commit();
+        if self.horizon != u64::MAX {
+            let Ledger { generation, next_out, .. } = self.committed;
+            self.ring.let_go(generation, SeqNum(next_out.0.saturating_sub(self.horizon)));
+        }
+    }
+
+    fn rollback(&mut self) {
+        self.pending = self.committed;
+        self.ring.open.clear();
+    }
+}
+
 impl Store for MemoryStore {
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        if self.sessions.iter().flatten().any(|open| open.id == *session) {
+        if self.sessions.has(session) {
             return Err(StoreError::Locked {
                 place: format!("{session} in memory"),
                 holder: "this process".to_owned(),
@@ -90,75 +100,38 @@ impl Store for MemoryStore {
         // Before its sequence numbers are taken: they must not be lost if there is no memory.
         let ring = Ring::new(self.limit)?;
         let ledger = self.closed.take(session);
-        if self.sessions.len() <= key.index() {
-            self.sessions.resize_with(key.index() + 1, || None);
-        }
-        self.sessions[key.index()] = Some(Session {
-            id: session.clone(),
-            in_turn: false,
-            committed: ledger,
-            pending: ledger,
-            ring,
-            horizon: u64::MAX,
-        });
-        self.touched.reserve(self.sessions.len());
+        let kept = Session { committed: ledger, pending: ledger, ring, horizon: u64::MAX };
+        self.sessions.open(key, session, kept);
         Ok(ledger.recovered())
     }
 
     /// Keeps the sequence numbers of the 4,096 sessions that were closed last, and no messages.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
-            self.closed.keep(open.id, open.committed);
+        if let Some(open) = self.sessions.close(session) {
+            self.closed.keep(open.id, open.kept.committed);
         }
         Ok(())
     }
 
     fn begin(&mut self) {
-        assert!(!self.in_turn, "begin inside a turn");
-        self.in_turn = true;
+        self.sessions.begin();
     }
 
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        assert!(self.in_turn, "append outside a turn");
-        let s = self.sessions[session.index()].as_mut().expect("the session is open");
-        if !s.in_turn {
-            s.in_turn = true;
-            self.touched.push(session.index());
-        }
-        let mut pending = s.pending;
+        let (kept, _) = self.sessions.touch(session);
+        let mut pending = kept.pending;
         pending.apply(record)?;
-        s.ring.push(pending.generation, record)?;
-        s.pending = pending;
+        kept.ring.push(pending.generation, record)?;
+        kept.pending = pending;
         Ok(())
     }
 
     fn commit(&mut self) -> Result<Committed, StoreError> {
-        assert!(self.in_turn, "commit outside a turn");
-        self.in_turn = false;
-        if !self.touched.is_empty() {
-            self.position += 1;
-        }
-        for n in self.touched.drain(..) {
-            let Some(s) = &mut self.sessions[n] else { continue };
-            s.in_turn = false;
-            s.committed = s.pending;
-            s.ring.commit();
-            if s.horizon != u64::MAX {
-                let Ledger { generation, next_out, .. } = s.committed;
-                s.ring.let_go(generation, SeqNum(next_out.0.saturating_sub(s.horizon)));
-            }
-        }
-        Ok(Committed { position: Position(self.position), is_durable: true })
+        Ok(Committed { position: self.sessions.commit(|_, _| ()), is_durable: true })
     }
 
     fn rollback(&mut self) {
-        self.in_turn = false;
-        for n in self.touched.drain(..) {
-            let Some(s) = &mut self.sessions[n] else { continue };
-            s.in_turn = false;
-            s.pending = s.committed;
-            s.ring.open.clear();
-        }
+        self.sessions.rollback();
     }
 
     fn read(
@@ -167,8 +140,7 @@ impl Store for MemoryStore {
         generation: Generation,
         range: RangeInclusive<SeqNum>,
     ) -> Result<Option<Record<'_>>, StoreError> {
-        let open = self.sessions[session.index()].as_ref().expect("the session is open");
-        Ok(open.ring.find(generation, range))
+        Ok(self.sessions.kept(session).ring.find(generation, range))
     }
 
     fn replay(
@@ -176,7 +148,7 @@ impl Store for MemoryStore {
         session: SessionKey,
         visit: &mut dyn FnMut(Record<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let s = self.sessions[session.index()].as_ref().expect("the session is open");
+        let s = self.sessions.kept(session);
         for n in s.ring.first_of(s.committed.generation)..s.ring.entries.len() {
             if visit(s.ring.record(n)).is_break() {
                 break;
@@ -221,8 +193,8 @@ impl Abilities for MemoryStore {
 impl Forgets for MemoryStore {
     /// Takes effect with the next commit, so that a rollback loses nothing.
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
-        if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::as_mut) {
-            open.horizon = messages;
+        if let Some(open) = self.sessions.at_mut(session.index()) {
+            open.kept.horizon = messages;
         }
     }
 }

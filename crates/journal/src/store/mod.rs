@@ -6,3 +6,4 @@ pub(crate) mod look;
 pub(crate) mod memory;
 pub(crate) mod none;
 pub(crate) mod pending;
+pub(crate) mod per_session;

@@ -6,10 +6,11 @@ use std::ops::{ControlFlow, RangeInclusive};
 use fixbolt_codec::SeqNum;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::{
-    Committed, Generation, Position, Record, Recovered, SessionKey, Store, StoreError, StoreKind,
+    Committed, Generation, Record, Recovered, SessionKey, Store, StoreError, StoreKind,
 };
 
 use crate::store::closed::Closed;
+use crate::store::per_session::{Kept, PerSession};
 use crate::values::ledger::Ledger;
 
 /// A store that persists nothing.
@@ -28,19 +29,24 @@ use crate::values::ledger::Ledger;
 /// ```
 #[derive(Default)]
 pub struct NoStore {
-    /// Indexed by the sessions' keys.
-    sessions: Vec<Option<Session>>,
+    sessions: PerSession<Numbers>,
     closed: Closed,
-    touched: Vec<usize>,
-    in_turn: bool,
-    position: u64,
 }
 
-struct Session {
-    id: SessionId,
-    in_turn: bool,
+/// The numbers of a session, without the open turn and with it.
+struct Numbers {
     committed: Ledger,
     pending: Ledger,
+}
+
+impl Kept for Numbers {
+    fn publish(&mut self) {
+        self.committed = self.pending;
+    }
+
+    fn rollback(&mut self) {
+        self.pending = self.committed;
+    }
 }
 
 impl NoStore {
@@ -53,66 +59,39 @@ impl NoStore {
 
 impl Store for NoStore {
     fn open(&mut self, key: SessionKey, session: &SessionId) -> Result<Recovered, StoreError> {
-        if self.sessions.iter().flatten().any(|open| open.id == *session) {
+        if self.sessions.has(session) {
             return Err(StoreError::Locked {
                 place: format!("{session} without store"),
                 holder: "this process".to_owned(),
             });
         }
         let ledger = self.closed.take(session);
-        if self.sessions.len() <= key.index() {
-            self.sessions.resize_with(key.index() + 1, || None);
-        }
-        self.sessions[key.index()] =
-            Some(Session { id: session.clone(), in_turn: false, committed: ledger, pending: ledger });
-        self.touched.reserve(self.sessions.len());
+        self.sessions.open(key, session, Numbers { committed: ledger, pending: ledger });
         Ok(ledger.recovered())
     }
 
     /// Keeps the sequence numbers of the 4,096 sessions that were closed last, and no messages.
     fn close(&mut self, session: SessionKey) -> Result<(), StoreError> {
-        if let Some(open) = self.sessions.get_mut(session.index()).and_then(Option::take) {
-            self.closed.keep(open.id, open.committed);
+        if let Some(open) = self.sessions.close(session) {
+            self.closed.keep(open.id, open.kept.committed);
         }
         Ok(())
     }
 
     fn begin(&mut self) {
-        assert!(!self.in_turn, "begin inside a turn");
-        self.in_turn = true;
+        self.sessions.begin();
     }
 
     fn append(&mut self, session: SessionKey, record: &Record<'_>) -> Result<(), StoreError> {
-        assert!(self.in_turn, "append outside a turn");
-        let s = self.sessions[session.index()].as_mut().expect("the session is open");
-        if !s.in_turn {
-            s.in_turn = true;
-            self.touched.push(session.index());
-        }
-        s.pending.apply(record)
+        self.sessions.touch(session).0.pending.apply(record)
     }
 
     fn commit(&mut self) -> Result<Committed, StoreError> {
-        assert!(self.in_turn, "commit outside a turn");
-        self.in_turn = false;
-        if !self.touched.is_empty() {
-            self.position += 1;
-        }
-        for n in self.touched.drain(..) {
-            let Some(s) = &mut self.sessions[n] else { continue };
-            s.in_turn = false;
-            s.committed = s.pending;
-        }
-        Ok(Committed { position: Position(self.position), is_durable: true })
+        Ok(Committed { position: self.sessions.commit(|_, _| ()), is_durable: true })
     }
 
     fn rollback(&mut self) {
-        self.in_turn = false;
-        for n in self.touched.drain(..) {
-            let Some(s) = &mut self.sessions[n] else { continue };
-            s.in_turn = false;
-            s.pending = s.committed;
-        }
+        self.sessions.rollback();
     }
 
     fn read(
