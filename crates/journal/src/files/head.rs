@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,13 +17,15 @@ use crate::files::names::{HEAD, NEW_HEAD};
 use crate::layout::floor::{FLOOR_SLOTS, Floor};
 use crate::layout::head_copy::{HEAD_COPIES, HEAD_LENGTH, Head, Made};
 use crate::system::backend::{Backend, failed};
+use crate::system::locked::Locked;
 use crate::values::identity::{JournalId, Place};
 
 /// The head file of one session.
 pub(crate) struct HeadFile {
     backend: Arc<dyn Backend>,
-    /// `None` once the session's store is closed, and if the journal is damaged: no one writes.
-    file: Option<File>,
+    /// Locked, as another directory may have a hard link to it. `None` once the session's store is
+    /// closed, and if the journal is damaged: no one writes.
+    file: Option<Locked>,
     path: PathBuf,
     /// The content of both copies on disk.
     pub(crate) head: Head,
@@ -79,7 +82,8 @@ impl HeadFile {
         let file = build().inspect_err(|_| {
             let _ = backend.remove(&new);
         })?;
-        Ok(Self { backend, file: Some(file), path, head })
+        let file = Some(lock(file, &path)?);
+        Ok(Self { backend, file, path, head })
     }
 
     /// Opens the file whose content was read as `head`. It is mapped for writing, so it gets the
@@ -88,7 +92,8 @@ impl HeadFile {
         let path = directory.join(HEAD);
         let file = File::options().read(true).write(true).open(&path);
         let file = file.map_err(|e| failed("opening", &path, &e))?;
-        backend.allocate(&file, HEAD_LENGTH).map_err(|e| failed("allocating", &path, &e))?;
+        let file = lock(file, &path)?;
+        backend.allocate(&file.file, HEAD_LENGTH).map_err(|e| failed("allocating", &path, &e))?;
         Ok(Self { backend, file: Some(file), path, head })
     }
 
@@ -107,7 +112,7 @@ impl HeadFile {
     }
 
     fn file(&self) -> Result<&File, StoreError> {
-        self.file.as_ref().ok_or_else(|| StoreError::Io {
+        self.file.as_ref().map(|locked| &locked.file).ok_or_else(|| StoreError::Io {
             doing: format!("writing {}", self.path.display()),
             reason: "the journal is closed".to_owned(),
         })
@@ -141,6 +146,22 @@ impl HeadFile {
     }
 }
 
+/// Locks a head. Whoever has it by another name, through a hard link, cannot write it meanwhile.
+fn lock(file: File, path: &Path) -> Result<Locked, StoreError> {
+    Locked::take(file).map_err(|e| failed("locking", path, &e))?.ok_or_else(|| StoreError::Locked {
+        place: path.display().to_string(),
+        holder: "a process that has the same file in another directory (a hard link)".to_owned(),
+    })
+}
+
+/// Locks the head in a directory.
+#[cfg(feature = "inspect")]
+pub(crate) fn lock_head(directory: &Path) -> Result<Locked, StoreError> {
+    let path = directory.join(HEAD);
+    let file = File::options().read(true).write(true).open(&path);
+    lock(file.map_err(|e| failed("opening", &path, &e))?, &path)
+}
+
 /// What a head file says.
 #[derive(PartialEq, Eq)]
 pub(crate) struct HeadFound {
@@ -150,6 +171,8 @@ pub(crate) struct HeadFound {
     pub(crate) floor: Option<Floor>,
     /// Where the file is now.
     pub(crate) place: Place,
+    /// How many names it has.
+    pub(crate) names: u64,
 }
 
 impl HeadFound {
@@ -162,11 +185,12 @@ impl HeadFound {
             Err(e) => return Err(failed("opening", &path, &e)),
         };
         let place = Place::of(directory, &file).map_err(|e| failed("looking for", &path, &e))?;
+        let names = file.metadata().map_err(|e| failed("reading", &path, &e))?.nlink();
         let mut bytes = Vec::new();
         // A file of another size is not a head; what is too long need not be read.
         file.take(HEAD_LENGTH).read_to_end(&mut bytes).map_err(|e| failed("reading", &path, &e))?;
         let copies = HEAD_COPIES.map(|at| bytes.get(at as usize..).and_then(Head::decode));
-        let mut found = Self { copies, floor: None, place };
+        let mut found = Self { copies, floor: None, place, names };
         found.floor = found.head().and_then(|head| Floor::newest(&bytes, head.salt));
         Ok(Some(found))
     }

@@ -2,11 +2,12 @@
 //!
 //! The lock is on the directory itself, which nobody can replace while it holds a journal: what is
 //! done to the files in it does not let a second process in. The system releases it when the
-//! process ends, however it ends. Tools that only read take no lock. The file `lock` is a note: who
+//! process ends, however it ends. The head is locked as well (`head`), for another directory may
+//! have a hard link to it. Tools that only read take no lock. The file `lock` is a note: who
 //! holds the lock, how often it was taken (a fencing epoch for replicated stores), and which
 //! journal was made here.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,15 +17,14 @@ use fixbolt_session::store::StoreError;
 use crate::files::listing::segments_in;
 use crate::files::names::{HEAD, NEW_NOTE, NOTE};
 use crate::system::backend::{Backend, failed};
+use crate::system::locked::Locked;
 use crate::values::clock::{now, text_of};
 use crate::values::identity::JournalId;
 
 /// A held lock, which is released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    directory: File,
-    /// The process that took it.
-    process: u32,
+    directory: Locked,
     path: PathBuf,
     pub(crate) note: Note,
 }
@@ -46,13 +46,12 @@ impl Lock {
     pub(crate) fn take(backend: &dyn Backend, path: &Path) -> Result<Self, StoreError> {
         let directory = loop {
             let directory = File::open(path).map_err(|e| failed("opening", path, &e))?;
-            match directory.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(held(path)),
-                Err(TryLockError::Error(error)) => return Err(failed("locking", path, &error)),
-            }
+            let Some(directory) = Locked::take(directory).map_err(|e| failed("locking", path, &e))? else {
+                return Err(held(path));
+            };
             // If the directory was moved away between opening and locking, another one may be here.
-            let here = DirectoryWatch::of(path, &directory).map_err(|e| failed("looking for", path, &e))?;
+            let here =
+                DirectoryWatch::of(path, &directory.file).map_err(|e| failed("looking for", path, &e))?;
             if here.in_place().is_ok() {
                 break directory;
             }
@@ -72,24 +71,12 @@ impl Lock {
         if note.journal.is_some() || !is_new {
             note.place(backend)?;
         }
-        Ok(Self { directory, process: std::process::id(), path: path.to_owned(), note })
+        Ok(Self { directory, path: path.to_owned(), note })
     }
 
     /// Returns a value that watches the locked directory. The lock itself stays with `self`.
     pub(crate) fn watch(&self) -> io::Result<DirectoryWatch> {
-        DirectoryWatch::of(&self.path, &self.directory)
-    }
-}
-
-/// Unlocks, and does not only close the directory: a process that another thread has just forked
-/// has it open until it begins its program, and the lock would be held as long. A process that was
-/// forked and goes on with a copy of this value leaves the lock to the one that took it.
-impl Drop for Lock {
-    fn drop(&mut self) {
-        if self.process == std::process::id() {
-            // On an error, closing is what is left.
-            let _ = self.directory.unlock();
-        }
+        DirectoryWatch::of(&self.path, &self.directory.file)
     }
 }
 
@@ -235,23 +222,6 @@ mod tests {
         std::fs::create_dir(dir.path()).unwrap();
         assert!(fourth.watch().unwrap().in_place().is_err());
         std::fs::remove_dir_all(away).unwrap();
-    }
-
-    #[test]
-    fn a_released_lock_is_free_although_a_process_that_was_just_forked_has_the_directory_open() {
-        let dir = TempDir::new("lock-forked");
-        let take = || Lock::take(&System, dir.path());
-        let first = take().unwrap();
-        let of_child = first.directory.try_clone().unwrap();
-        drop(first);
-        let mut second = take().unwrap();
-        // The copy that the other process has is no lock of its own.
-        second.process += 1;
-        let kept = second.directory.try_clone().unwrap();
-        drop(second);
-        assert!(matches!(take(), Err(StoreError::Locked { .. })));
-        drop((of_child, kept));
-        assert!(take().is_ok());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The file of a segment as found.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use fixbolt_session::store::StoreError;
@@ -22,6 +23,8 @@ pub(crate) struct SegmentFile {
     /// `None` if the file is too short for a header.
     pub(crate) mapping: Option<Mapping>,
     pub(crate) header: Option<SegmentHeader>,
+    /// How many names the file has.
+    pub(crate) names: u64,
 }
 
 impl SegmentFile {
@@ -49,7 +52,8 @@ impl SegmentFile {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             other => other.map_err(|e| failed("opening", &path, &e))?,
         };
-        let length = file.metadata().map_err(|e| failed("reading", &path, &e))?.len() as usize & !7;
+        let metadata = file.metadata().map_err(|e| failed("reading", &path, &e))?;
+        let (length, names) = (metadata.len() as usize & !7, metadata.nlink());
         let mapping = if length >= SEGMENT_HEADER + RECORD_HEADER {
             let mapped =
                 if writable { Mapping::writable(&file, length) } else { Mapping::read_only(&file, length) };
@@ -58,7 +62,7 @@ impl SegmentFile {
             None
         };
         let header = mapping.as_ref().and_then(|m| SegmentHeader::decode(m.bytes()));
-        Ok(Some(Self { number, name, mapping, header }))
+        Ok(Some(Self { number, name, mapping, header, names }))
     }
 
     /// Opens the last segment in the archive of a session's directory, for when nothing else is

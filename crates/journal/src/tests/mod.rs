@@ -11,6 +11,7 @@ mod damages;
 mod flips;
 mod full_disk;
 mod inspection;
+mod links;
 mod model;
 mod next_in;
 mod operate;

@@ -9,8 +9,9 @@ use fixbolt_session::store::StoreError;
 
 use crate::files::archive;
 use crate::files::found::Files;
-use crate::files::head::HeadFile;
+use crate::files::head::{HeadFile, lock_head};
 use crate::files::lock::Lock;
+use crate::files::names::{HEAD, NEW_HEAD, new_name};
 use crate::layout::floor::FLOOR_SLOTS;
 use crate::layout::head_copy::{HEAD_COPIES, HEAD_LENGTH, HeadState};
 use crate::system::backend::{Backend, System, failed};
@@ -39,7 +40,8 @@ pub struct Adopted {
 /// sessions may start. With `act` false, only returns what would be done.
 ///
 /// The caller must know that the original is not used any more. What it sent and received after the
-/// copy was made is not in the copy, so both could use the same sequence numbers.
+/// copy was made is not in the copy, so both could use the same sequence numbers. Files that other
+/// directories have as well, through hard links, are replaced by copies.
 ///
 /// # Errors
 /// Returns [`StoreError::Locked`] if a process uses the journal, [`StoreError::Damaged`] if it must
@@ -51,9 +53,13 @@ pub fn adopt(directory: &Path, act: bool) -> Result<Vec<Adopted>, StoreError> {
 fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
     let backend: Arc<dyn Backend> = Arc::new(System);
     let _lock = Lock::take(&*backend, directory)?;
-    let files = Files::load(directory, false)?;
-    let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
+    let mut files = Files::load(directory, false)?;
     let was_copy = files.is_copy().is_some();
+    if act && files.linked().is_some() {
+        own(&*backend, &files)?;
+        files = Files::load(directory, false)?;
+    }
+    let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
     let damaged = |reason| StoreError::Damaged { place: directory.display().to_string(), reason };
     // The floor of a copy of files in use may be older or newer than the rest.
     let mut damage = files.damage_besides_floor(&scan, None);
@@ -88,6 +94,35 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
         })?;
     }
     Ok(adopted)
+}
+
+/// Makes files of its own for a journal that has files in common with another directory: copies, in
+/// their place. The head comes last: before that, this is another directory's journal.
+///
+/// Nobody writes them meanwhile: whoever does holds the lock of the head.
+fn own(backend: &dyn Backend, files: &Files) -> Result<(), StoreError> {
+    let directory = &files.directory;
+    let _lock = files.head_file.as_ref().map(|_| lock_head(directory)).transpose()?;
+    let live = files.segments.iter().filter(|segment| segment.number >= files.first && segment.names > 1);
+    let head =
+        files.head_file.iter().filter(|head| head.names > 1).map(|_| (HEAD.to_owned(), NEW_HEAD.to_owned()));
+    for (name, new) in live.map(|segment| (segment.name.clone(), new_name(segment.number))).chain(head) {
+        let [path, new] = [&name, &new].map(|name| directory.join(name));
+        let copy = || {
+            let bytes = std::fs::read(&path)?;
+            let file = backend.create(&new)?;
+            backend.allocate(&file, bytes.len() as u64)?;
+            backend.write(&file, 0, &bytes)?;
+            backend.sync(&file)?;
+            backend.rename(&new, &path)?;
+            backend.sync_dir(directory)
+        };
+        copy().map_err(|e| {
+            let _ = backend.remove(&new);
+            failed("copying", &path, &e)
+        })?;
+    }
+    Ok(())
 }
 
 /// Copies a session's journal, or those of all sessions in a base directory, into the directory

@@ -1,8 +1,8 @@
 //! Which journal a directory holds, and whether it is still the place where it was made.
 //!
 //! Every journal has a random identity. Its head also has the inodes and times of birth of the
-//! directory and of the head file, which no copy has in common with its original: a copied or
-//! restored journal says so instead of using its sequence numbers again.
+//! directory and of the head file. A copy has another head file: a copied or restored journal says
+//! so instead of using its sequence numbers again.
 
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, Hasher};
@@ -89,11 +89,16 @@ impl Place {
     }
 
     /// Returns what is not as it was at the other place.
+    ///
+    /// The head decides: what copies a journal makes another file of it. Directories get another
+    /// number where nothing was copied, on an overlayfs at each mount; theirs counts only where the
+    /// file system does not say when the head was created, as it may use numbers again.
     pub(crate) fn differs_from(self, other: Self) -> Option<&'static str> {
-        if !self.directory.is(other.directory) {
-            Some("the directory is not the one in which the journal was made")
-        } else if !self.head.is(other.head) {
+        let is_dated = self.head.born != 0 && other.head.born != 0;
+        if !self.head.is(other.head) {
             Some("the head is not the file that was made with the journal")
+        } else if !is_dated && !self.directory.is(other.directory) {
+            Some("the directory is not the one in which the journal was made")
         } else {
             None
         }
@@ -106,9 +111,9 @@ mod tests {
     use crate::testing::TempDir;
 
     #[test]
-    fn a_copied_directory_and_a_restored_head_are_other_places_and_a_moved_directory_is_not() {
+    fn a_restored_head_is_at_another_place_and_a_moved_directory_is_not() {
         let dir = TempDir::new("place");
-        let [first, moved, copy] = ["first", "moved", "copy"].map(|name| dir.path().join(name));
+        let [first, moved] = ["first", "moved"].map(|name| dir.path().join(name));
         let place =
             |directory: &Path| Place::of(directory, &File::open(directory.join("head")).unwrap()).unwrap();
         std::fs::create_dir(&first).unwrap();
@@ -116,12 +121,23 @@ mod tests {
         let before = place(&first);
         std::fs::rename(&first, &moved).unwrap();
         assert_eq!(before.differs_from(place(&moved)), None);
-        std::fs::create_dir(&copy).unwrap();
-        std::fs::hard_link(moved.join("head"), copy.join("head")).unwrap();
-        assert!(place(&copy).differs_from(before).unwrap().contains("directory"));
         std::fs::write(moved.join("head.tmp"), b"x").unwrap();
         std::fs::rename(moved.join("head.tmp"), moved.join("head")).unwrap();
         assert!(place(&moved).differs_from(before).unwrap().contains("head"));
         assert_ne!(JournalId::random(), JournalId::random());
+    }
+
+    #[test]
+    fn a_directory_counts_only_where_nothing_says_when_the_head_was_created() {
+        let inode = |number, born| Inode { number, born };
+        let made = Place { directory: inode(3, 30), head: inode(10, 31) };
+        let mounted_again = Place { directory: inode(4, 30), ..made };
+        assert_eq!(mounted_again.differs_from(made), None);
+        let number_used_again = Place { head: inode(10, 99), ..made };
+        assert!(number_used_again.differs_from(made).unwrap().contains("head"));
+        let undated = |place: Place| Place { head: inode(place.head.number, 0), ..place };
+        assert_eq!(undated(made).differs_from(undated(made)), None);
+        let told = undated(mounted_again).differs_from(undated(made));
+        assert!(told.unwrap().contains("directory"));
     }
 }

@@ -4,7 +4,7 @@ use fixbolt_session::SessionId;
 
 use crate::files::found::Files;
 use crate::files::head::HeadFound;
-use crate::files::names::{archived_name, file_name};
+use crate::files::names::{HEAD, archived_name, file_name};
 use crate::files::segment_file::SegmentFile;
 use crate::layout::floor::Floor;
 use crate::layout::head_copy::HeadState;
@@ -159,12 +159,30 @@ impl Files {
         })
     }
 
-    /// Returns why this is not the journal's original place, if it is not: a copy, whose original
-    /// may have used more sequence numbers.
+    /// Returns why the files are not this directory's alone, or why this is not the journal's
+    /// original place, if that is so: the original of a copy may have used more sequence numbers.
     pub(crate) fn is_copy(&self) -> Option<String> {
+        if let Some(linked) = self.linked() {
+            return Some(linked);
+        }
         let file = self.head_file.as_ref()?;
         let made = file.head()?.made?;
         let why = file.place.differs_from(made.place)?;
         Some(format!("this is a copy of journal {}, or it was restored from one: {why}", made.id))
+    }
+
+    /// Returns which files have other names, if any has: what is written to them is written to
+    /// those as well. An archived segment may have some, as it is never written again.
+    pub(crate) fn linked(&self) -> Option<String> {
+        let head = self.head_file.iter().filter(|head| head.names > 1).map(|_| HEAD.to_owned());
+        let live = self.segments.iter().filter(|segment| segment.number >= self.first && segment.names > 1);
+        let names: Vec<String> = head.chain(live.map(|segment| segment.name.clone())).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{} has another name (a hard link), so that what is written here is written there as well; \
+                 delete the other one, or adopt this journal, which makes files of its own",
+                names.join(", ")
+            )
+        })
     }
 }

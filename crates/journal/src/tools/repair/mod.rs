@@ -96,6 +96,12 @@ fn one(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Repaired, St
         files = Files::load_without_head(directory, act)?;
         plan = Plan::new(&files);
     }
+    if let Some(linked) = files.linked() {
+        return Err(StoreError::Damaged {
+            place: directory.display().to_string(),
+            reason: format!("{linked}: `fixbolt journal adopt {}`", directory.display()),
+        });
+    }
     let Some(plan) = plan else {
         return Err(StoreError::Damaged {
             place: directory.display().to_string(),
