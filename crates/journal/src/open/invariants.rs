@@ -22,7 +22,7 @@ impl Log {
         if self.damage.is_some() {
             return;
         }
-        assert!(!self.turn.is_begun(), "records of a turn that has ended are neither visible nor discarded");
+        assert!(!self.turn.begun, "records of a turn that has ended are neither visible nor discarded");
         assert!(end == committed_end, "records follow at {end:?}, and turns end at {committed_end:?}");
         assert!(pending == committed, "the totals are {pending:?}, and those of turns {committed:?}");
         let (begins, pends) = (self.generation_start, self.pending_generation_start);
@@ -80,8 +80,7 @@ impl Shared {
     pub(crate) fn check(&self) {
         // In this order: the session's thread publishes where it is before it gives segments up.
         let needed_from = self.position.needed_from.load(Ordering::Acquire);
-        let position = self.position.at.load(Ordering::Acquire);
-        let (segment, offset) = ((position >> 32) as u32, (position & 0xffff_ffff) as usize);
+        let (segment, offset) = self.position.reached();
         assert!(needed_from <= segment, "segments from {needed_from} on are read, and {segment} is written");
         assert!(offset >= SEGMENT_HEADER, "the next turn begins at {offset}, within the header");
         let next_out = self.position.next_out.load(Ordering::Acquire);

@@ -1,7 +1,7 @@
 //! One session's open journal, as the session's own thread has it.
 //!
-//! `append`, `commit`, `look_ahead`, `read_back` and `close` say what is done with it. `recover`
-//! has decided before what the files of a recovered journal mean.
+//! `append`, `commit`, `look_ahead`, `read_back` and `close` say what is done with it. `opening`
+//! gathers its parts, once `verdict` has said what the files of a journal mean.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -88,13 +88,6 @@ pub(crate) struct Turn {
     /// The last record, and the second word of its header as long as others may follow.
     pub(crate) last: RecordAddress,
     pub(crate) second_word: u64,
-}
-
-impl Turn {
-    /// Returns whether a record was added.
-    pub(crate) const fn is_begun(&self) -> bool {
-        self.begun
-    }
 }
 
 /// What a journal is opened with, besides its place and its settings.

@@ -19,9 +19,10 @@ use crate::values::mutex::lock;
 /// What the session's thread and the store's threads share about a session: what does not change,
 /// and five values by who writes them.
 ///
-/// Whoever takes several of the locks takes them in this order: `archiving`, `creation`, `maker`,
-/// the head's `file`; then one of `ahead`, `next`, `past` and `given_up`; then those of `failure`,
-/// and `bells`.
+/// Whoever takes several of the locks takes them in this order: `archiving`, `creation` and below
+/// it that of the base's names, `maker`, the head's `file`; then `next`, `ahead`, `past`,
+/// `given_up`; then those of `failure`, and `bells`. The worker's waker may be called under
+/// `creation`, and under `found` of `failure`.
 pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) key: SessionKey,

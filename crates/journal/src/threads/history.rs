@@ -163,7 +163,7 @@ impl History {
 
     fn archive(&self, closed_to: u32) -> Result<(), StoreError> {
         let shared = &self.shared;
-        let current = (shared.position.at.load(Ordering::Acquire) >> 32) as u32;
+        let current = shared.position.reached().0;
         let files = Files::load(&shared.directory, false)?;
         let first = archive::begin_at(&files, closed_to).unwrap_or(files.first);
         if first > files.first {

@@ -1,5 +1,6 @@
 //! Copies of journals: making one of a running journal, and making one the original.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -99,7 +100,8 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
 /// Makes files of its own for a journal that has files in common with another directory: copies, in
 /// their place. The head comes last: before that, this is another directory's journal.
 ///
-/// Nobody writes them meanwhile: whoever does holds the lock of the head.
+/// Whoever has the head open as well holds its lock, and this is refused then. Nothing tells of a
+/// process that writes to a segment here and has another head.
 fn own(backend: &dyn Backend, files: &Files) -> Result<(), StoreError> {
     let directory = &files.directory;
     let _lock = files.head_file.as_ref().map(|_| lock_head(directory)).transpose()?;
@@ -110,10 +112,7 @@ fn own(backend: &dyn Backend, files: &Files) -> Result<(), StoreError> {
         let [path, new] = [&name, &new].map(|name| directory.join(name));
         let copy = || {
             let bytes = std::fs::read(&path)?;
-            let file = backend.create(&new)?;
-            backend.allocate(&file, bytes.len() as u64)?;
-            backend.write(&file, 0, &bytes)?;
-            backend.sync(&file)?;
+            write_whole(backend, &new, bytes.len() as u64, &bytes)?;
             backend.rename(&new, &path)?;
             backend.sync_dir(directory)
         };
@@ -123,6 +122,14 @@ fn own(backend: &dyn Backend, files: &Files) -> Result<(), StoreError> {
         })?;
     }
     Ok(())
+}
+
+/// Writes a new file of `length` bytes that begins with `bytes`, and waits until it is on disk.
+fn write_whole(backend: &dyn Backend, path: &Path, length: u64, bytes: &[u8]) -> io::Result<()> {
+    let file = backend.create(path)?;
+    backend.allocate(&file, length)?;
+    backend.write(&file, 0, bytes)?;
+    backend.sync(&file)
 }
 
 /// Copies a session's journal, or those of all sessions in a base directory, into the directory
@@ -165,13 +172,8 @@ fn backup_one(directory: &Path, to: &Path) -> Result<PathBuf, StoreError> {
         let Some(bytes) = segment.mapping.as_ref().map(Mapping::bytes) else { continue };
         let used = if segment.number == last { scan.end.offset } else { bytes.len() };
         let path = to.join(&segment.name);
-        let write = || {
-            let file = backend.create(&path)?;
-            backend.allocate(&file, bytes.len() as u64)?;
-            backend.write(&file, 0, &bytes[..used])?;
-            backend.sync(&file)
-        };
-        write().map_err(|e| failed("writing", &path, &e))?;
+        write_whole(&backend, &path, bytes.len() as u64, &bytes[..used])
+            .map_err(|e| failed("writing", &path, &e))?;
     }
     let floor = files.reached(scan);
     let path = to.join("head");
