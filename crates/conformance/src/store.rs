@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fixbolt_session::store::{
-    Committed, Intercept, Intercepted, Position, Record, RecordKind, Store, StoreError,
-};
+use fixbolt_session::store::{Intercept, Intercepted, Position, Record, RecordKind, Store, StoreError};
 use fixbolt_session::{SessionKey, WorkerWaker};
 
 /// Acknowledges every commit three turns late, as a store with a sync policy or a replica does.
@@ -49,14 +47,14 @@ impl<S: Store> Intercept<S> for Late {
         self.waker = Some(waker);
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
-        let Committed { position, .. } = store.commit()?;
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?.position;
         let last = self.waiting.back().map_or(self.acknowledged, |(p, _)| *p);
         if position > last {
             self.waiting.push_back((position, self.calls + 1 + Self::TURNS));
             self.ask_again();
         }
-        Ok(Committed { position, is_durable: false })
+        Ok(position)
     }
 
     fn durable(&mut self, store: &mut S, session: SessionKey) -> Option<Position> {

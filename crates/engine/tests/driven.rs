@@ -13,7 +13,7 @@ use fixbolt::codec::{BodySink, Key, Message, MsgType, NewBody};
 use fixbolt::session::{
     Application, Delivery, Event, Failure, Role, SessionId, SessionKey, SessionSettings, SessionState, Turn,
 };
-use fixbolt::store::{Committed, Intercept, Intercepted, MemoryStore, Recovered, Store, StoreError};
+use fixbolt::store::{Intercept, Intercepted, MemoryStore, Position, Recovered, Store, StoreError};
 use fixbolt::{
     Change, DrivenEngine, Engine, EngineError, Initiation, OperationError, PostError, WorkerOptions,
 };
@@ -335,9 +335,9 @@ impl<S: Store> Intercept<S> for Counted {
         calls.left > 0
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
         self.calls().commits += 1;
-        store.commit()
+        Ok(store.commit()?.position)
     }
 }
 

@@ -10,7 +10,7 @@ use fixbolt_conformance::testing::{Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::runtime::session_key;
 use fixbolt_session::store::{
-    Committed, Generation, Intercept, Intercepted, Position, Record, Recovered, Store, StoreError,
+    Generation, Intercept, Intercepted, Position, Record, Recovered, Store, StoreError,
 };
 use fixbolt_session::{
     ChangeError, Halt, OpenError, Role, SendError, SessionId, SessionKey, SessionSettings, Unreached,
@@ -164,9 +164,6 @@ impl Intercept<MemoryStore> for Unborn {
         *store = MemoryStore::new();
         self.is_durable = true;
         Ok(())
-    }
-    fn commit(&mut self, store: &mut MemoryStore) -> Result<Committed, StoreError> {
-        Ok(Committed { is_durable: self.is_durable, ..store.commit()? })
     }
     fn durable(&mut self, _: &mut MemoryStore, _: SessionKey) -> Option<Position> {
         (!self.is_durable).then_some(Position(0))
@@ -433,9 +430,6 @@ impl Intercept<MemoryStore> for Forgetful {
         let found = store.open(key, id)?;
         let damage = self.0.lock().unwrap().0.then(|| "broken".to_owned());
         Ok(Recovered { damage, ..found })
-    }
-    fn commit(&mut self, store: &mut MemoryStore) -> Result<Committed, StoreError> {
-        Ok(Committed { is_durable: false, ..store.commit()? })
     }
     fn durable(&mut self, _: &mut MemoryStore, _: SessionKey) -> Option<Position> {
         Some(Position::default())

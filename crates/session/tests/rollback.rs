@@ -8,7 +8,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_conformance::testing::{App, BEGIN, Mood, Side, kinds, report, settings};
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::runtime::session_key;
-use fixbolt_session::store::{Committed, Intercept, Intercepted, Record, RecordKind, Store, StoreError};
+use fixbolt_session::store::{Intercept, Intercepted, Position, Record, RecordKind, Store, StoreError};
 use fixbolt_session::{
     Delivery, Halt, Phase, Role, SendError, SessionEnd, SessionKey, SessionReject, SessionRejectCode,
     SessionSettings, TooLowAtLogon,
@@ -40,9 +40,9 @@ impl<S: Store> Intercept<S> for Refusing {
         self.turn.push((session, record.kind));
         store.append(session, record)
     }
-    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
         self.committed.lock().unwrap().append(&mut self.turn);
-        store.commit()
+        Ok(store.commit()?.position)
     }
 }
 

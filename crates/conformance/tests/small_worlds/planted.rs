@@ -2,7 +2,7 @@
 
 use fixbolt_conformance::disk::Disk;
 use fixbolt_session::SessionKey;
-use fixbolt_session::store::{Committed, Intercept, Intercepted, Position, Record, Store, StoreError};
+use fixbolt_session::store::{Intercept, Intercepted, Position, Record, Store, StoreError};
 
 use crate::setup::Defect;
 
@@ -20,10 +20,6 @@ pub(crate) fn store(disk: &Disk, defect: Option<Defect>) -> Box<dyn Store> {
 struct AcknowledgesEarly;
 
 impl Intercept<Disk> for AcknowledgesEarly {
-    fn commit(&mut self, store: &mut Disk) -> Result<Committed, StoreError> {
-        Ok(Committed { is_durable: true, ..store.commit()? })
-    }
-
     fn durable(&mut self, store: &mut Disk, _: SessionKey) -> Option<Position> {
         Some(Position(store.platter().position()))
     }

@@ -20,8 +20,7 @@ use fixbolt::session::{
     SessionDictionary, SessionId, SessionKey, SessionSettings, Turn,
 };
 use fixbolt::store::{
-    Committed, Intercept, Intercepted, MemoryStore, Position, Record, Recovered, Store, StoreError,
-    WorkerWaker,
+    Intercept, Intercepted, MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker,
 };
 pub use fixbolt_conformance::testing::message;
 
@@ -360,13 +359,12 @@ impl<S: Store> Intercept<S> for Steered {
         store.append(session, record)
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
-        let committed = store.commit()?;
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?.position;
         if let Some(commits) = &self.commits {
-            commits.send(committed.position).unwrap();
-            return Ok(Committed { is_durable: false, ..committed });
+            commits.send(position).unwrap();
         }
-        Ok(committed)
+        Ok(position)
     }
 
     fn durable(&mut self, store: &mut S, session: SessionKey) -> Option<Position> {

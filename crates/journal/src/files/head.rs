@@ -150,7 +150,10 @@ impl HeadFile {
 fn lock(file: File, path: &Path) -> Result<Locked, StoreError> {
     Locked::take(file).map_err(|e| failed("locking", path, &e))?.ok_or_else(|| StoreError::Locked {
         place: path.display().to_string(),
-        holder: "a process that has the same file in another directory (a hard link)".to_owned(),
+        holder:
+            "a process that has the same file in another directory (a hard link), or one that was forked \
+                 from the process that had it"
+                .to_owned(),
     })
 }
 

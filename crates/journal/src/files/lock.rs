@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 
 use fixbolt_session::store::StoreError;
 
-use crate::files::listing::segments_in;
-use crate::files::names::{HEAD, NEW_NOTE, NOTE};
+use crate::files::names::{NEW_NOTE, NOTE};
 use crate::system::backend::{Backend, failed};
 use crate::system::locked::Locked;
 use crate::values::clock::{now, text_of};
@@ -31,8 +30,8 @@ pub(crate) struct Lock {
 
 /// The note in a locked directory: who holds the lock, and which journal was made there.
 ///
-/// As long as it names none and none is there, it is in `lock.new`: a power loss may leave a file
-/// empty, and an empty `lock` may have named a journal.
+/// As long as it names none, it is in `lock.new`: a power loss may leave a file empty, and an empty
+/// `lock` may have named a journal.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     directory: PathBuf,
@@ -67,8 +66,7 @@ impl Lock {
         );
         let note = Note { directory: path.to_owned(), holder, journal: journal_in(path) };
         note.write(backend)?;
-        let is_new = !path.join(HEAD).exists() && segments_in(path)?.is_empty();
-        if note.journal.is_some() || !is_new {
+        if note.journal.is_some() {
             note.place(backend)?;
         }
         Ok(Self { directory, path: path.to_owned(), note })

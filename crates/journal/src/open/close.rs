@@ -19,7 +19,11 @@ impl Log {
     /// the store's threads still share has neither descriptors nor pages.
     pub(crate) fn close(mut self) -> Result<(), StoreError> {
         if self.shared.process != std::process::id() {
-            // Nothing is written: the journal goes on there.
+            // Nothing is written: the journal goes on there. Its lock does not stay here, if nobody
+            // held the head while this process was forked.
+            if let Ok(mut head) = self.shared.head.file.try_lock() {
+                head.close();
+            }
             return Err(StoreError::Io {
                 doing: format!("closing {}", self.shared.directory.display()),
                 reason: "it is open in the process from which this one was forked".to_owned(),

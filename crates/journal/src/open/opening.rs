@@ -70,7 +70,7 @@ impl Opening<'_> {
         let start = files.last_checkpoint();
         let mut index = Indexes::new(&files, start.at.segment);
         let scan = files.scan_from(start, &mut |at, header| index.note(at, header));
-        match why_halted(&files, &scan, self.session) {
+        match why_halted(&files, &scan, Some(self.session)) {
             Some(why) => self.open_damaged(files, scan, index, lock, why),
             None if files.head_file.is_none() => self.create(&directory, lock),
             None => self.resume(files, scan, index, lock),

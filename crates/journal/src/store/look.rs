@@ -104,7 +104,7 @@ impl DirectoryStore {
 fn damage(directory: &Path, session: &SessionId) -> Result<Option<String>, StoreError> {
     let files = Files::load(directory, false)?;
     let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| ());
-    Ok(why_halted(&files, &scan, session))
+    Ok(why_halted(&files, &scan, Some(session)))
 }
 
 /// What the files of a journal besides its segments take, in bytes.

@@ -17,8 +17,8 @@ use crate::system::system_calls::{fallocate, next_hole, punch_hole};
 pub(crate) trait Backend: Send + Sync {
     /// Creates the directory and its parents. Only the user may enter those that are created.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
-    /// Creates a file that only the user may read, or truncates an existing one, for reading and
-    /// writing.
+    /// Creates an empty file that only the user may read, for reading and writing. One with that
+    /// name loses the name, and nothing else: another directory may have a hard link to it.
     fn create(&self, path: &Path) -> io::Result<File>;
     /// Gives the first `length` bytes of the file blocks, and makes it that long if it is shorter.
     /// What is in it stays; what has no block, or is added, is zero.
@@ -49,8 +49,10 @@ impl Backend for System {
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(true).mode(0o600).open(path)
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => File::options().read(true).write(true).create_new(true).mode(0o600).open(path),
+        }
     }
 
     fn allocate(&self, file: &File, length: u64) -> io::Result<()> {

@@ -407,7 +407,12 @@ fn a_copy_of_a_journal_in_a_process_that_was_forked_is_closed_without_a_clean_ma
     let head = dir.path().join("journal").join("head");
     let before = std::fs::read(&head).unwrap();
     Arc::get_mut(&mut log.shared).unwrap().process += 1;
+    let shared = Arc::clone(&log.shared);
     let error = log.close().unwrap_err();
     assert!(error.to_string().ends_with("it is open in the process from which this one was forked"));
     assert_eq!(std::fs::read(&head).unwrap(), before);
+    assert!(
+        crate::values::mutex::lock(&shared.head.file).is_closed(),
+        "what the threads share would keep the lock"
+    );
 }

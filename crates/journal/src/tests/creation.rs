@@ -32,7 +32,6 @@ enum Operation {
     Rename(String, String, Id),
     Remove(String),
     SyncDirectory,
-    Truncate(Id),
     Allocate(Id, u64),
     Write(Id, u64, Vec<u8>),
     Sync(Id),
@@ -102,13 +101,12 @@ impl Backend for Disk {
         self.run(|| System.create_dir(path), |_, ()| Operation::MakeDirectory)
     }
     fn create(&self, path: &Path) -> io::Result<File> {
-        let existed = path.exists();
+        if path.exists() {
+            self.remove(path)?;
+        }
         self.run(
             || System.create(path),
             |notes, file| {
-                if existed {
-                    return Operation::Truncate(notes.id(file));
-                }
                 let (id, name) = (notes.files, name_of(path));
                 notes.files += 1;
                 notes.inodes.insert(file.metadata().unwrap().ino(), id);
@@ -180,7 +178,6 @@ impl Kept {
             Operation::Remove(name) => {
                 self.names.remove(name);
             }
-            Operation::Truncate(id) => self.contents.entry(*id).or_default().clear(),
             Operation::Allocate(id, length) => {
                 self.contents.entry(*id).or_default().resize(*length as usize, 0);
             }
@@ -224,10 +221,7 @@ fn is_synced(operations: &[Operation], n: usize) -> bool {
         (Operation::Name(..) | Operation::Rename(..) | Operation::Remove(_), Operation::SyncDirectory) => {
             true
         }
-        (
-            Operation::Truncate(id) | Operation::Allocate(id, _) | Operation::Write(id, ..),
-            Operation::Sync(synced),
-        ) => id == synced,
+        (Operation::Allocate(id, _) | Operation::Write(id, ..), Operation::Sync(synced)) => id == synced,
         _ => false,
     })
 }

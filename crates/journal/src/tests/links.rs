@@ -94,14 +94,67 @@ fn a_damaged_journal_with_links_gets_files_of_its_own_and_is_repaired_then() {
     bytes[700] ^= 1;
     std::fs::write(&segment, &bytes).unwrap();
     assert!(matches!(repair(copy.path(), None), Err(StoreError::Damaged { .. })));
-    let Err(StoreError::Damaged { reason, .. }) = adopt(copy.path(), true) else { panic!("not refused") };
-    assert!(reason.ends_with("repair it first"), "{reason}");
+    for (base, act, says) in [
+        (dir.path(), false, "adopt it with --yes"),
+        (copy.path(), true, "its files are its own now: repair it"),
+    ] {
+        assert!(halted(base).contains("`fixbolt journal adopt "), "not repaired first");
+        let Err(StoreError::Damaged { reason, .. }) = adopt(base, act) else { panic!("not refused") };
+        assert!(reason.contains(says), "{reason}");
+    }
+    let why = halted(copy.path());
+    assert!(why.contains("`fixbolt journal repair "), "{why}");
     assert!(!repair(copy.path(), None).unwrap()[0].done.is_empty());
     adopt(copy.path(), true).unwrap();
     let mut store = small(copy.path());
     let (_, recovered) = open(&mut store);
     assert_eq!(recovered.damage, None);
     drop(dir);
+}
+
+#[test]
+fn files_that_are_being_made_are_not_written_to_where_another_directory_has_them_too() {
+    let (dir, other) = (TempDir::new("links-new"), TempDir::new("links-new"));
+    let mut store = small(dir.path());
+    let (key, _) = open(&mut store);
+    turn(&mut store, key, &[outbound(1, &body(1))]);
+    let (ours, theirs) = (directory(dir.path()), directory(other.path()));
+    std::fs::create_dir_all(&theirs).unwrap();
+    // As a copy with links has them that was made while the journal was.
+    for (file, name) in [("head", "head.new"), ("segment-000001", "segment-000001.new"), ("lock", "lock.new")]
+    {
+        std::fs::hard_link(ours.join(file), theirs.join(name)).unwrap();
+    }
+    let before = ["head", "segment-000001", "lock"].map(|name| std::fs::read(ours.join(name)).unwrap());
+    let mut second = small(other.path());
+    let (key_of_second, recovered) = open(&mut second);
+    assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(1)));
+    turn(&mut second, key_of_second, &[outbound(1, b"another journal")]);
+    let after = ["head", "segment-000001", "lock"].map(|name| std::fs::read(ours.join(name)).unwrap());
+    assert!(before == after, "a file of the first journal was changed");
+    turn(&mut store, key, &[outbound(2, &body(2))]);
+    store.close(key).unwrap();
+    second.close(key_of_second).unwrap();
+    let (key, recovered) = open(&mut store);
+    assert_eq!((recovered.damage, recovered.next_out), (None, SeqNum(3)));
+    assert_eq!(read_body(&mut store, key, 0, 1), Some(body(1)));
+}
+
+#[test]
+fn an_empty_file_with_another_name_is_made_the_directorys_own() {
+    for name in ["head", "segment-000001"] {
+        let (dir, copy) = linked("links-empty");
+        // Both have it, as it is one file.
+        std::fs::write(directory(copy.path()).join(name), b"").unwrap();
+        let Err(StoreError::Damaged { reason, .. }) = adopt(copy.path(), true) else { panic!("not refused") };
+        assert!(reason.contains("its files are its own now"), "{name}: {reason}");
+        repair(copy.path(), None).unwrap();
+        adopt(copy.path(), true).unwrap();
+        let mut store = small(copy.path());
+        let (_, recovered) = open(&mut store);
+        assert_eq!(recovered.damage, None, "{name}");
+        drop(dir);
+    }
 }
 
 #[test]

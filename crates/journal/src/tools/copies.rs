@@ -56,7 +56,8 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
     let _lock = Lock::take(&*backend, directory)?;
     let mut files = Files::load(directory, false)?;
     let was_copy = files.is_copy().is_some();
-    if act && files.linked().is_some() {
+    let was_linked = files.linked().is_some();
+    if act && was_linked {
         own(&*backend, &files)?;
         files = Files::load(directory, false)?;
     }
@@ -68,7 +69,16 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
         damage = files.damage(&scan, None);
     }
     if !damage.is_empty() {
-        return Err(damaged(format!("{}; repair it first", damage.join("; "))));
+        let repair = format!("`fixbolt journal repair {}`", directory.display());
+        let way_out = match (was_linked, act) {
+            (false, _) => format!("repair it first: {repair}"),
+            (true, true) => format!("its files are its own now: repair it with {repair}, and adopt it again"),
+            (true, false) => format!(
+                "its files have other names (hard links): adopt it with --yes, which makes files of its own, \
+                 repair it with {repair}, and adopt it again"
+            ),
+        };
+        return Err(damaged(format!("{}; {way_out}", damage.join("; "))));
     }
     let Some(head) = files.head().cloned() else { return Err(damaged("there is no journal".to_owned())) };
     let closed = head.state == HeadState::Clean;
@@ -127,7 +137,9 @@ fn own(backend: &dyn Backend, files: &Files) -> Result<(), StoreError> {
 /// Writes a new file of `length` bytes that begins with `bytes`, and waits until it is on disk.
 fn write_whole(backend: &dyn Backend, path: &Path, length: u64, bytes: &[u8]) -> io::Result<()> {
     let file = backend.create(path)?;
-    backend.allocate(&file, length)?;
+    if length > 0 {
+        backend.allocate(&file, length)?;
+    }
     backend.write(&file, 0, bytes)?;
     backend.sync(&file)
 }

@@ -15,7 +15,7 @@ use crate::files::lock::Lock;
 use crate::system::backend::{Backend, System};
 use crate::tools::directories::session_directories;
 use crate::tools::stopped::{Note, record};
-use crate::verdict::continuation::Continuation;
+use crate::verdict::continuation::{Continuation, why_halted};
 
 /// A change of a session's sequence numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,13 +137,8 @@ fn now(directory: &Path) -> Result<(Changed, u64), StoreError> {
     let damaged = |reason| StoreError::Damaged { place: directory.display().to_string(), reason };
     let files = Files::load(directory, false)?;
     let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
-    let damage = files.damage(&scan, None);
-    if !damage.is_empty() {
-        let way_out = format!("run `fixbolt journal repair {}` first", directory.display());
-        return Err(damaged(format!("{}; {way_out}", damage.join("; "))));
-    }
-    if let Some(copy) = files.is_copy() {
-        return Err(damaged(format!("{copy}; see `fixbolt journal adopt {}` first", directory.display())));
+    if let Some(why) = why_halted(&files, &scan, None) {
+        return Err(damaged(format!("{why} first")));
     }
     let Some(head) = files.head() else { return Err(damaged("there is no journal".to_owned())) };
     let Continuation { generation, next_in, next_out, given_up, in_doubt, .. } =

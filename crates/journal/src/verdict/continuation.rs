@@ -56,13 +56,12 @@ impl Continuation {
 }
 
 /// Returns why a session with these files is halted when it is opened, and the command that ends
-/// that.
-pub(crate) fn why_halted(files: &Files, scan: &Scan, session: &SessionId) -> Option<String> {
-    let damage = files.damage(scan, Some(session));
-    let (found, way_out) = match files.is_copy() {
-        _ if !damage.is_empty() => (damage.join("; "), "repair"),
-        Some(copy) => (copy, "adopt"),
-        None => return None,
-    };
+/// that. Files that another directory has as well become its own before they are repaired.
+pub(crate) fn why_halted(files: &Files, scan: &Scan, session: Option<&SessionId>) -> Option<String> {
+    let damage = || Some(files.damage(scan, session)).filter(|damage| !damage.is_empty());
+    let linked = files.linked().map(|linked| (linked, "adopt"));
+    let damaged = || damage().map(|damage| (damage.join("; "), "repair"));
+    let copied = || files.is_copy().map(|copy| (copy, "adopt"));
+    let (found, way_out) = linked.or_else(damaged).or_else(copied)?;
     Some(format!("{found}; see `fixbolt journal {way_out} {}`", files.directory.display()))
 }

@@ -89,13 +89,13 @@ pub trait Intercept<S: Store>: Send {
         store.append(session, record)
     }
 
-    /// The transaction is committed. Whoever acknowledges it later, in [`Intercept::durable`],
-    /// returns that it is not durable.
+    /// The transaction is committed. How far commits are durable is always asked afterwards, by
+    /// [`Intercept::durable`].
     ///
     /// # Errors
     /// After an error nothing of the transaction is visible.
-    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
-        store.commit()
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        Ok(store.commit()?.position)
     }
 
     /// The transaction is rolled back.
@@ -217,9 +217,8 @@ impl<S: Store, I: Intercept<S>> Store for Intercepted<S, I> {
     }
 
     fn commit(&mut self) -> Result<Committed, StoreError> {
-        let committed = self.intercept.commit(&mut self.store)?;
-        self.last = committed.position;
-        Ok(committed)
+        self.last = self.intercept.commit(&mut self.store)?;
+        Ok(Committed { position: self.last, is_durable: false })
     }
 
     fn rollback(&mut self) {

@@ -8,7 +8,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_journal::MemoryStore;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::{
-    Committed, Generation, Intercept, Intercepted, Record, RecordKind, Recovered, SessionKey, Store,
+    Generation, Intercept, Intercepted, Position, Record, RecordKind, Recovered, SessionKey, Store,
     StoreError,
 };
 
@@ -71,11 +71,11 @@ impl Intercept<MemoryStore> for Recorder {
         Ok(())
     }
 
-    fn commit(&mut self, store: &mut MemoryStore) -> Result<Committed, StoreError> {
-        let committed = store.commit()?;
+    fn commit(&mut self, store: &mut MemoryStore) -> Result<Position, StoreError> {
+        let position = store.commit()?.position;
         let mut written = self.written.0.lock().unwrap_or_else(PoisonError::into_inner);
         written.extend(self.open.drain(..));
-        Ok(committed)
+        Ok(position)
     }
 
     fn rollback(&mut self, store: &mut MemoryStore) {
