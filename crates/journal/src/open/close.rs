@@ -9,6 +9,7 @@ use crate::files::head::HeadFile;
 use crate::files::names::file_name;
 use crate::files::segment_maker::SegmentMaker;
 use crate::layout::head_copy::HeadState;
+use crate::open::bell::Task;
 use crate::open::log::Log;
 use crate::system::backend::failed;
 use crate::system::mapping::MappingAhead;
@@ -46,6 +47,8 @@ impl Log {
         drop(lock(&shared.segments.next).take());
         lock(&shared.segments.past).clear();
         lock(&shared.segments.given_up).clear();
+        // To forget it.
+        Task::ALL.into_iter().for_each(|task| shared.calls.ring(task));
         closed
     }
 

@@ -21,8 +21,9 @@ use crate::values::mutex::lock;
 ///
 /// Whoever takes several of the locks takes them in this order: `archiving`, `creation` and below
 /// it that of the base's names, `maker`, the head's `file`; then `next`, `ahead`, `past`,
-/// `given_up`; then those of `failure`, and `bells`. The worker's waker may be called under
-/// `creation`, and under `found` of `failure`.
+/// `given_up`; then those of `failure`, and that of `calls`, and below it those of the threads, of
+/// who arrives and who has rung. The worker's waker may be called under `creation`, and under
+/// `found` of `failure`.
 pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) key: SessionKey,

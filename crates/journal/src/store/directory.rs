@@ -17,6 +17,8 @@ use fixbolt_session::store::{
 use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::files::base::Base;
+#[cfg(test)]
+use crate::open::bell::Task;
 use crate::open::log::Log;
 use crate::open::opening::Opening;
 use crate::store::pending::{Pending, gone};
@@ -473,6 +475,7 @@ impl DirectoryStore {
             *lock(&log.shared.head.creation) = None;
             lock(&log.shared.segments.maker).closed = true;
             lock(&log.shared.head.file).close();
+            Task::ALL.into_iter().for_each(|task| log.shared.calls.ring(task));
         }
         self.wanting.clear();
     }
@@ -744,9 +747,6 @@ impl Drop for DirectoryStore {
             // A failure cannot be reported any more. The journal then says that it was not closed
             // cleanly.
             let _ = open.kept.close();
-        }
-        if let Some(threads) = &self.threads {
-            threads.forget_closed();
         }
     }
 }

@@ -12,28 +12,31 @@
 //! rings for a session, or until a time that the work on a session has named.
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fixbolt_session::store::StoreError;
 
-use crate::open::bell::{Bell, Bells, Task};
+use crate::open::bell::{Bells, Caller, Task};
 use crate::open::shared::Shared;
 use crate::system::spawn;
 use crate::threads::history::History;
 use crate::threads::preparation::Preparation;
+use crate::threads::scheduler::{Arrivals, Scheduler};
 use crate::threads::syncing::Syncing;
-use crate::threads::work::{Next, Pace, Work, on_grid};
+use crate::threads::work::{Pace, Work};
 use crate::values::mutex::lock;
 
 /// The running threads; they end when the last store that uses them is dropped.
 pub(crate) struct StoreThreads {
     threads: [Running; 3],
     bells: Arc<Bells>,
-    arrivals: Arc<Arrivals>,
+    /// By their tasks.
+    arrivals: Arc<[Arrivals; 3]>,
+    /// How many sessions were handed over to them.
+    came: AtomicU64,
     /// The process in which they run: one that was forked from it has a copy of this value, and
     /// none of the threads.
     process: u32,
@@ -65,21 +68,19 @@ impl StoreThreads {
             Running::start("fixbolt-sync", Task::Sync, &bells, &arrivals)?,
             Running::start("fixbolt-history", Task::Archive, &bells, &arrivals)?,
         ];
-        Ok(Self { threads, bells, arrivals, process: std::process::id() })
+        Ok(Self { threads, bells, arrivals, came: AtomicU64::new(0), process: std::process::id() })
     }
 
     /// Hands a session over to the threads until it is closed.
     pub(crate) fn look_after(&self, session: &Arc<Shared>) {
-        *lock(&session.calls.bells) = Some(Arc::clone(&self.bells));
-        for task in Task::ALL {
-            lock(self.arrivals.of(task)).push(Arc::clone(session));
-            self.bells.ring(task);
-        }
-    }
-
-    /// Has the threads forget the sessions that were closed.
-    pub(crate) fn forget_closed(&self) {
-        Task::ALL.into_iter().for_each(|task| self.bells.ring(task));
+        let caller = Caller(self.came.fetch_add(1, Ordering::Relaxed));
+        session.calls.answered_by(&self.bells, caller, || {
+            for task in Task::ALL {
+                self.bells.of(task).expect_one_more();
+                self.arrivals[task as usize].add(caller, session);
+            }
+        });
+        Task::ALL.into_iter().for_each(|task| self.bells.of(task).ring());
     }
 
     /// As if this were a copy of the value, in a process that was forked from this one.
@@ -105,16 +106,6 @@ impl Drop for StoreThreads {
             // There is nobody to wait for.
             self.threads.iter_mut().for_each(|running| mem::forget(running.thread.take()));
         }
-    }
-}
-
-/// The sessions that the threads have not seen yet, by their tasks.
-#[derive(Default)]
-struct Arrivals([Mutex<Vec<Arc<Shared>>>; 3]);
-
-impl Arrivals {
-    fn of(&self, task: Task) -> &Mutex<Vec<Arc<Shared>>> {
-        &self.0[task as usize]
     }
 }
 
@@ -146,12 +137,13 @@ impl Running {
         name: &'static str,
         task: Task,
         bells: &Arc<Bells>,
-        arrivals: &Arc<Arrivals>,
+        arrivals: &Arc<[Arrivals; 3]>,
     ) -> Result<Self, StoreError> {
         let (of_thread, arrivals) = (Arc::clone(bells), Arc::clone(arrivals));
         let run = move || {
-            let (bell, arrivals, watched) = (of_thread.of(task), arrivals.of(task), Vec::new());
-            Watch { name, task, bell, arrivals, watched, began: Instant::now(), rung: false }.run();
+            let (bell, arrivals) = (of_thread.of(task), &arrivals[task as usize]);
+            let begin = |shared, now| begin(task, shared, now);
+            Scheduler::new(name, task, pace_of(task), bell, arrivals, &begin).run();
         };
         let thread = spawn::start(name, Box::new(run))?;
         // The thread may ring itself before that, and needs none to wake it.
@@ -167,134 +159,6 @@ impl Drop for Running {
             bell.ended.store(true, Ordering::Release);
             bell.ring();
             let _ = thread.join();
-        }
-    }
-}
-
-/// How long the sessions that are there already wait for new ones at most.
-const GATHER_MOST: Duration = Duration::from_secs(1);
-
-/// A thread at work.
-struct Watch<'t> {
-    name: &'static str,
-    task: Task,
-    bell: &'t Bell,
-    arrivals: &'t Mutex<Vec<Arc<Shared>>>,
-    watched: Vec<Watched>,
-    began: Instant,
-    /// Whether somebody has rung since the sessions were looked at.
-    rung: bool,
-}
-
-/// The work on a session, and when it goes on.
-struct Watched {
-    work: Box<dyn Work>,
-    next: Next,
-}
-
-impl Watch<'_> {
-    fn run(mut self) {
-        loop {
-            // What is looked at comes after this: whoever changes it rings afterwards.
-            self.bell.take();
-            self.rung = false;
-            if self.bell.ended.load(Ordering::Acquire) {
-                return;
-            }
-            if self.take_arrivals() {
-                self.gather();
-            }
-            self.watched.retain(|watched| !watched.work.shared().position.closed.load(Ordering::Relaxed));
-            let now = Instant::now();
-            for n in 0..self.watched.len() {
-                let due = match self.watched[n].next {
-                    Next::AtOnce => true,
-                    Next::At(at) | Next::Exactly(at) => at <= now,
-                    Next::WhenRung => false,
-                };
-                if self.take_ring(n) || due {
-                    self.round(n, now);
-                }
-                // What others ask for does not wait until the disk has served all.
-                self.attend();
-            }
-            let at_once = |watched: &Watched| watched.next == Next::AtOnce;
-            if !self.rung && !self.watched.iter().any(at_once) {
-                let next = self.watched.iter().filter_map(|watched| match watched.next {
-                    Next::At(at) | Next::Exactly(at) => Some(at),
-                    _ => None,
-                });
-                self.bell.wait(next.min().map(|at| at.saturating_duration_since(Instant::now())));
-            }
-        }
-    }
-
-    /// Takes the sessions that are new. Returns whether there were any.
-    fn take_arrivals(&mut self) -> bool {
-        let arrivals = mem::take(&mut *lock(self.arrivals));
-        let (task, now, any) = (self.task, Instant::now(), !arrivals.is_empty());
-        let new = arrivals.into_iter().map(|shared| begin(task, shared, now));
-        self.watched.extend(new.map(|work| Watched { work, next: Next::AtOnce }));
-        any
-    }
-
-    /// Waits for further sessions.
-    fn gather(&mut self) {
-        let (until, gather) = (Instant::now() + GATHER_MOST, pace_of(self.task).gather);
-        while !gather.is_zero() && Instant::now() < until {
-            self.bell.wait(Some(gather));
-            self.attend();
-            if !self.take_arrivals() {
-                return;
-            }
-        }
-    }
-
-    /// Does a round for each session that has asked for it, if somebody has rung. Sessions may have
-    /// arrived as well, or the thread be about to end: that is seen to afterwards.
-    fn attend(&mut self) {
-        if !self.bell.take() {
-            return;
-        }
-        self.rung = true;
-        let now = Instant::now();
-        for n in 0..self.watched.len() {
-            if self.take_ring(n) {
-                self.round(n, now);
-            }
-        }
-    }
-
-    fn take_ring(&self, n: usize) -> bool {
-        self.watched[n].work.shared().calls.take_ring(self.task)
-    }
-
-    fn round(&mut self, n: usize, now: Instant) {
-        let Watched { work, next } = &mut self.watched[n];
-        let is_over = |shared: &Shared| shared.position.closed.load(Ordering::Relaxed);
-        *next = Next::WhenRung;
-        if is_over(work.shared()) || work.shared().failure.failed.load(Ordering::Relaxed) {
-            return;
-        }
-        // The other sessions go on, which may be those of other engines.
-        let done = catch_unwind(AssertUnwindSafe(|| {
-            let done = work.round(now);
-            if cfg!(debug_assertions) {
-                work.shared().check();
-            }
-            done
-        }));
-        let done = done.unwrap_or_else(|_| {
-            Err(StoreError::Io {
-                doing: format!("serving {}", work.shared().directory.display()),
-                reason: format!("the thread {} has panicked", self.name),
-            })
-        });
-        match done {
-            Ok(Next::At(at)) => *next = Next::At(on_grid(self.began, pace_of(self.task).grid, at)),
-            Ok(at) => *next = at,
-            Err(error) if !is_over(work.shared()) => work.shared().failure.fail(error),
-            Err(_) => {}
         }
     }
 }
