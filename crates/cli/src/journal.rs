@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use fixbolt_cli::exit::{Answer, Failure};
 use fixbolt_cli::output::{self, Format, Object, quoted};
 use fixbolt_codec::{Precision, SeqNum, UtcTimestamp};
-use fixbolt_journal::inspect::{self, Adopted, Change, Changed, Repaired, SessionReport};
+use fixbolt_journal::inspect::{self, Adopted, Change, Changed, Forgotten, Repaired, SessionReport};
 use fixbolt_session::Utc;
 use fixbolt_session::store::StoreError;
 
@@ -23,6 +23,7 @@ pub(crate) enum Command {
     Repair(Repair),
     Backup(Backup),
     Adopt(Adopt),
+    Forget(Forget),
     SetNumbers(SetNumbers),
     Reset(Reset),
 }
@@ -109,6 +110,23 @@ pub(crate) struct Adopt {
     yes: bool,
 }
 
+/// Forgets a journal that is gone: its session begins at 1.
+///
+/// A session halts if its journal has used sequence numbers since the machine was started and is
+/// gone: its disk may not be mounted. `fixbolt journal repair` continues with its numbers. Without
+/// --yes, this only says which they are.
+///
+/// Exit status: 0 forgotten; 1 not done, --yes is missing; 2 it cannot be done.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fixbolt journal forget --yes /var/lib/fix/journal/FIX.4.4-VENUE-TRADER")]
+pub(crate) struct Forget {
+    #[command(flatten)]
+    journal: Journal,
+    /// The journal does not come back, and the counterparty begins at 1 as well
+    #[arg(long)]
+    yes: bool,
+}
+
 /// Sets the next sequence numbers of a session that is stopped.
 ///
 /// NextNumIn is the MsgSeqNum (34) that is expected next, NextNumOut the one that is used next. A
@@ -188,6 +206,7 @@ pub(crate) fn run(command: &Command) -> Result<Answer, Failure> {
         Command::Repair(arguments) => repair(arguments),
         Command::Backup(arguments) => backup(arguments),
         Command::Adopt(arguments) => adopt(arguments),
+        Command::Forget(arguments) => forget(arguments),
         Command::SetNumbers(SetNumbers { journal, next_in, next_out, reason }) => {
             let [next_in, next_out] = [next_in, next_out].map(|number| number.map(SeqNum));
             change(journal, Change::SetNumbers { next_in, next_out }, reason)
@@ -242,6 +261,7 @@ fn verdict(report: &SessionReport) -> Vec<String> {
     lines.extend(report.lost_history.iter().map(|lost| {
         format!("  lost: {lost}; gap-filled when requested, covered by `fixbolt journal repair`")
     }));
+    lines.extend(report.older.iter().map(|older| format!("  older: {older}")));
     lines.extend(report.copy.iter().map(|why| format!("  copy: {why}; see `fixbolt journal adopt`")));
     if let Some((file, offset)) = &report.torn_tail {
         let file = file.display();
@@ -267,6 +287,7 @@ fn verdict_json(report: &SessionReport) -> Object {
         .raw("next_out", report.next_out)
         .array("damage", report.damage.iter().map(|line| quoted(line)))
         .array("lost_history", report.lost_history.iter().map(|line| quoted(line)))
+        .maybe_text("older", report.older.as_deref())
         .maybe_text("copy", report.copy.as_deref())
         .array("torn_tail", torn)
         .array("remarks", report.remarks.iter().map(|line| quoted(line)))
@@ -411,6 +432,39 @@ fn adopt(arguments: &Adopt) -> Result<Answer, Failure> {
     }
     out.flush()?;
     Ok(if done { Answer::Yes } else { Answer::No })
+}
+
+fn forget(arguments: &Forget) -> Result<Answer, Failure> {
+    let Journal { directory, output } = &arguments.journal;
+    let Forgotten { directory, next_in, next_out } =
+        inspect::forget(directory, arguments.yes).map_err(|error| refused(&error))?;
+    let place = directory.display();
+    let mut out = output::verdict();
+    match output {
+        Format::Json => {
+            let object = Object::new()
+                .text("directory", &place.to_string())
+                .raw("forgotten", arguments.yes)
+                .raw("next_in", next_in)
+                .raw("next_out", next_out);
+            writeln!(out, "{object}")?;
+        }
+        Format::Text if arguments.yes => {
+            writeln!(
+                out,
+                "{place}: next in {next_in} and next out {next_out} are forgotten; both begin at 1"
+            )?;
+        }
+        Format::Text => writeln!(
+            out,
+            "{place}: the journal had next in {next_in} and next out {next_out}.\n\
+             If its disk comes back, the session continues with it. `fixbolt journal repair` continues with\n\
+             these numbers and without its messages. To begin both at 1, agree on that with the counterparty,\n\
+             then add --yes."
+        )?,
+    }
+    out.flush()?;
+    Ok(if arguments.yes { Answer::Yes } else { Answer::No })
 }
 
 fn adopted_json(one: &Adopted, act: bool) -> Object {

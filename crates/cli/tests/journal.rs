@@ -257,6 +257,49 @@ fn numbers_are_changed_in_no_journal_that_is_damaged_copied_in_use_or_one_of_sev
 }
 
 #[test]
+fn a_journal_that_is_gone_is_forgotten_only_with_yes() {
+    let base = journal("journal-forget", 7);
+    let place = base.join("FIX.4.2-VENUE-TRADER");
+    let dir = place.to_str().unwrap();
+    let there = run(&["journal", "forget", "--yes", dir]);
+    assert!(there.status == 2 && there.err.contains("it is there, and not gone"), "{}", there.err);
+    std::fs::remove_dir_all(&place).unwrap();
+    let shown = run(&["journal", "forget", dir]);
+    assert_eq!(shown.status, 1, "{}", shown.err);
+    assert!(
+        shown.out.contains("next in 1 and next out 8") && shown.out.contains("add --yes"),
+        "{}",
+        shown.out
+    );
+    let shown = run(&["journal", "forget", "-o", "json", dir]);
+    assert!(shown.out.contains(r#""forgotten":false,"next_in":1,"next_out":8}"#), "{}", shown.out);
+    let done = run(&["journal", "forget", "--yes", dir]);
+    assert!(done.status == 0 && done.out.contains("are forgotten"), "{}{}", done.out, done.err);
+    let again = run(&["journal", "forget", "--yes", dir]);
+    assert!(again.status == 2 && again.err.contains("there was none"), "{}", again.err);
+}
+
+#[test]
+fn a_journal_that_was_put_back_is_not_whole() {
+    let base = journal("journal-older", 3);
+    let place = base.join("FIX.4.2-VENUE-TRADER");
+    let files = || std::fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path());
+    let before: Vec<_> = files().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
+    let planned =
+        run(&["journal", "set-numbers", "--out", "9", "--by", "me", "--why", "w", base.to_str().unwrap()]);
+    assert_eq!(planned.status, 0, "{}", planned.err);
+    for (path, bytes) in before {
+        std::fs::write(path, bytes).unwrap();
+    }
+    let verified = run(&["journal", "verify", base.to_str().unwrap()]);
+    assert_eq!(verified.status, 1, "{}", verified.err);
+    let says = "the next start gives up outbound sequence numbers 4 to 8 and continues with NextNumOut 9";
+    assert!(verified.out.contains("  older: ") && verified.out.contains(says), "{}", verified.out);
+    let verified = run(&["journal", "verify", "-o", "json", base.to_str().unwrap()]);
+    assert!(verified.out.contains(r#""older":"the files are older"#), "{}", verified.out);
+}
+
+#[test]
 fn a_change_needs_a_number_an_author_and_a_reason() {
     let base = journal("journal-change-usage", 1);
     let dir = base.to_str().unwrap();

@@ -135,9 +135,12 @@ impl EngineBuilder {
 
 /// Returns a store for journals below `base` with the limits of `engine`.
 pub(crate) fn journals(base: &Path, engine: &EngineConfiguration) -> DirectoryStore {
-    let store = DirectoryStore::new(base).with_retention(engine.retention);
-    match engine.journal_quota {
-        Some(bytes) => store.with_quota(bytes),
+    let mut store = DirectoryStore::new(base).with_retention(engine.retention);
+    if let Some(bytes) = engine.journal_quota {
+        store = store.with_quota(bytes);
+    }
+    match &engine.journal_cookies {
+        Some(directory) => store.with_cookies(directory),
         None => store,
     }
 }
@@ -176,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_limits_of_journals_are_those_of_the_file() {
-        let limits = "JournalQuota=2000000\nArchiveGenerations=3\nArchiveDays=4\narchivesize=5000\n";
+        let limits = "JournalQuota=2000000\nJournalCookies=cookies\nArchiveGenerations=3\nArchiveDays=4\narchivesize=5000\n";
         let text = |more| {
             format!(
                 "[DEFAULT]\n{limits}ConnectionType=acceptor\nSocketAcceptPort=0\nBeginString=FIX.4.4\n\
@@ -186,14 +189,18 @@ mod tests {
         let configuration = Configuration::from_text("a.cfg", &text("FileStorePath=store\n")).unwrap();
         assert!(configuration.warnings.is_empty(), "{:?}", configuration.warnings);
         let store = format!("{:?}", journals("store".as_ref(), &configuration.engine));
-        for limit in
-            ["quota: Some(2000000)", "generations: Some(3)", "age: Some(345600s)", "bytes: Some(5000)"]
-        {
+        for limit in [
+            "quota: Some(2000000)",
+            "cookies: \"cookies\"",
+            "generations: Some(3)",
+            "age: Some(345600s)",
+            "bytes: Some(5000)",
+        ] {
             assert!(store.contains(limit), "{limit}: {store}");
         }
         let configuration = Configuration::from_text("a.cfg", &text("")).unwrap();
         let warnings: Vec<String> = configuration.warnings.iter().map(ToString::to_string).collect();
-        assert_eq!(warnings.len(), 4);
+        assert_eq!(warnings.len(), 5);
         let first = "a.cfg:2: JournalQuota has no effect: there is no FileStorePath, and so no journal";
         assert_eq!(warnings[0], first);
     }

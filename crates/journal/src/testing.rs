@@ -12,6 +12,7 @@ use fixbolt_session::store::{
 };
 use fixbolt_session::{CompIds, SessionId, SessionKey, Utc};
 
+use crate::files::cookies::{self, Cookies};
 use crate::files::head::HeadFound;
 use crate::layout::head_copy::{HEAD_COPIES, HEAD_COPY, Head};
 use crate::system::backend::{Backend, System};
@@ -164,6 +165,15 @@ pub(crate) fn reboot(directory: &Path) {
         bytes[at..at + HEAD_COPY].copy_from_slice(&head.encode());
     }
     std::fs::write(&path, bytes).unwrap();
+    forget(directory);
+}
+
+/// Has no cookie of a session's directory, as after a start of the machine.
+pub(crate) fn forget(directory: &Path) {
+    let base = directory.parent().unwrap();
+    if let Ok(cookies) = Cookies::open(&cookies::own_directory(), base) {
+        cookies.forget(directory.file_name().unwrap());
+    }
 }
 
 /// Opens session A or B under a key of its own.
@@ -191,7 +201,11 @@ impl TempDir {
     fn below(base: &Path, name: &str) -> Self {
         static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let n = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let path = base.join(format!("fixbolt-journal-{name}-{}-{n}", std::process::id()));
+        // A number of a process comes again, and the journals that were there are remembered.
+        let since = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos());
+        let path = base.join(format!("fixbolt-journal-{name}-{}-{n}-{since}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// An empty folder that is removed when dropped.
 #[derive(Debug)]
@@ -12,9 +13,11 @@ impl Folder {
     /// Creates one; no other test has it.
     pub(crate) fn create() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("attack-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let n = COUNT.fetch_add(1, Ordering::Relaxed);
+        // A number of a process comes again, and the journals that were there are remembered.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        let name = format!("attack-{}-{n}-{since}", std::process::id());
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).expect("the target directory can be written");
         Self(path)
     }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The exit status and output of a finished command.
 #[derive(Debug)]
@@ -57,8 +58,9 @@ impl Ended {
 /// (`CARGO_TARGET_TMPDIR`). It stays after the test, to be looked at.
 #[must_use]
 pub fn directory(of_tests: &str, name: &str) -> PathBuf {
-    let path = Path::new(of_tests).join(format!("{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&path);
+    // A number of a process comes again, and the journals that were there are remembered.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let path = Path::new(of_tests).join(format!("{name}-{}-{since}", std::process::id()));
     std::fs::create_dir_all(&path).expect("the target directory can be written");
     path
 }

@@ -1,6 +1,7 @@
 //! A directory for the journals of one test.
 
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::store::Store;
@@ -13,9 +14,9 @@ impl Scratch {
     /// Returns an empty directory of this name.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        Self(path)
+        // A number of a process comes again, and the journals that were there are remembered.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        Self(std::env::temp_dir().join(format!("fixbolt-{name}-{}-{since}", std::process::id())))
     }
 
     /// Returns a store whose journals are there.

@@ -63,6 +63,10 @@ pub struct EngineConfiguration {
     /// JournalQuota: [`DirectoryStore::with_quota`](fixbolt_journal::DirectoryStore::with_quota),
     /// in bytes for each session.
     pub journal_quota: Option<u64>,
+    /// JournalCookies: [`DirectoryStore::with_cookies`][1].
+    ///
+    /// [1]: fixbolt_journal::DirectoryStore::with_cookies
+    pub journal_cookies: Option<PathBuf>,
     /// ArchiveGenerations, ArchiveDays and ArchiveSize:
     /// [`DirectoryStore::with_retention`](fixbolt_journal::DirectoryStore::with_retention).
     pub retention: Retention,
@@ -89,6 +93,7 @@ impl Default for EngineConfiguration {
             outbound_queue_size: OUTBOUND_QUEUE_SIZE,
             outbound_queue_budget: OUTBOUND_BUDGET,
             journal_quota: None,
+            journal_cookies: None,
             retention: Retention::default(),
         }
     }

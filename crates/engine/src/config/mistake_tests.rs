@@ -242,7 +242,7 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
             "ContinueInitializationOnError" | "LockMemory" | "WarmUp" => "Y",
             "WorkerWaiting" => "spinning",
             "WorkerCores" => "0",
-            "FileLogPath" => "log",
+            "FileLogPath" | "JournalCookies" => "log",
             "Store" => "memory",
             _ => "70000",
         };
@@ -250,7 +250,7 @@ fn the_engines_settings_are_in_default_and_nowhere_else() {
             assert_eq!(read(&format!("{name}={}\n", row.default)).unwrap().engine, defaults, "{name}");
         }
         assert_ne!(read(&format!("{name}={other}\n")).unwrap().engine, defaults, "{name}");
-        let wrong = if name == "FileLogPath" { "" } else { "many" };
+        let wrong = if matches!(name, "FileLogPath" | "JournalCookies") { "" } else { "many" };
         let error = read(&format!("{name}={wrong}\n")).unwrap_err().to_string();
         let expected = match row.effect {
             rows::Effect::Flag(_) => "Y or N",

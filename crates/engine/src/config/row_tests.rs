@@ -141,7 +141,7 @@ fn text_for(name: &str) -> &'static str {
         "SocketPrivateKeyFile" | "ServerCertificateKeyFile" | "ClientCertificateKeyFile" => "other.pem",
         "SocketKeyStore" | "SSLCertificate" | "SocketCAFile" | "SSLCACertificate" => "other.pem",
         "CertificationAuthoritiesFile" | "CertificateRevocationListFile" => "other.pem",
-        "CertificationAuthoritiesDirectory" | "FileStorePath" | "FileLogPath" => "other",
+        "CertificationAuthoritiesDirectory" | "FileStorePath" | "FileLogPath" | "JournalCookies" => "other",
         "EnabledProtocols" => "TLSv1.2",
         "SSLProtocol" => "TLSv1_2",
         "SSLProtocols" => "Tls12",

@@ -198,7 +198,7 @@ impl Row {
 
 /// Returns whether `key` is for journals only.
 pub(super) fn is_of_journals(key: &str) -> bool {
-    let keys = ["JournalQuota", "ArchiveGenerations", "ArchiveDays", "ArchiveSize"];
+    let keys = ["JournalQuota", "JournalCookies", "ArchiveGenerations", "ArchiveDays", "ArchiveSize"];
     keys.iter().any(|known| known.eq_ignore_ascii_case(key))
 }
 
@@ -663,6 +663,8 @@ pub(super) static ROWS: &[Row] = &[
         "33554432", "how much may wait for all sessions together of what other threads send; a message must fit into half of it"),
     row("JournalQuota", Scope::Engine, Number { from: 1 << 20, to: 64 << 40, unit: "bytes", set: |d, n| d.engine.journal_quota = Some(n) },
         "none", "disk space that the journal of each session may take, with its archive; a session that needs more halts"),
+    row("JournalCookies", Scope::Engine, Text { form: "a directory", set: |d, value| values::path(&mut d.engine.journal_cookies, value) },
+        "/dev/shm/fixbolt-UID", "a directory in memory (tmpfs) for what the journals have reached since the machine was started: with it, no sequence number is used twice if the file system of FileStorePath is lost or put back meanwhile. It must outlive the process: in a container, a directory of the host"),
     row("ArchiveGenerations", Scope::Engine, Number { from: 0, to: 1_000_000, unit: "generations", set: |d, n| d.engine.retention.generations = Some(n as u32) },
         "all", "how many generations before the current one are kept; older ones are deleted"),
     row("ArchiveDays", Scope::Engine, Number { from: 0, to: 36_500, unit: "days", set: |d, n| d.engine.retention.age = Some(Duration::from_secs(n * DAY)) },

@@ -70,8 +70,11 @@ pub struct Scratch(pub PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("fixbolt-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
+        // A number of a process comes again, and the journals that were there are remembered.
+        let since = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos());
+        let path = std::env::temp_dir().join(format!("fixbolt-{name}-{}-{since}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }

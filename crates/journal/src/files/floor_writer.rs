@@ -1,33 +1,41 @@
-//! Writes the floor into the mapped head file.
+//! Writes the floor into the mapped head file, and into the journal's cookie.
 
+use crate::files::cookies::Cookie;
 use crate::layout::floor::{FLOOR_SLOTS, FLOOR_WORDS, Floor, check};
 use crate::system::mapping::Mapping;
+
+const BETWEEN: usize = FLOOR_SLOTS[1] - FLOOR_SLOTS[0];
 
 /// Writes the floor of a journal at each commit.
 pub(crate) struct FloorWriter {
     /// The head file.
     mapping: Mapping,
     salt: u32,
-    /// The slot that is written next.
+    /// The slot that is written next: 0 or 1.
     slot: usize,
+    /// It is not ahead of the head, unless the head's file was lost and an older one found.
+    cookie: Option<Cookie>,
 }
 
 impl FloorWriter {
     /// Creates a writer over the mapped head file and stores the first floor in both slots.
-    pub(crate) fn new(mapping: Mapping, salt: u32, floor: &Floor) -> Self {
-        let mut writer = Self { mapping, salt, slot: 0 };
+    pub(crate) fn new(mapping: Mapping, salt: u32, floor: &Floor, cookie: Option<Cookie>) -> Self {
+        let mut writer = Self { mapping, salt, slot: 0, cookie };
         writer.put(floor);
         writer.put(floor);
         writer
     }
 
     /// Stores a floor.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, floor: &Floor) {
         let words = floor.words();
-        let at = FLOOR_SLOTS[self.slot];
-        self.mapping.write_words(at, &words);
-        self.mapping.publish(at + 8 * FLOOR_WORDS, check(&words, self.salt));
+        let at = FLOOR_SLOTS[0] + BETWEEN * self.slot;
+        let sum = check(&words, self.salt);
+        self.mapping.publish_after(at, &words, sum);
+        if let Some(cookie) = &self.cookie {
+            cookie.put(self.slot, &words, sum);
+        }
         self.slot ^= 1;
     }
 
@@ -41,6 +49,10 @@ impl FloorWriter {
         let [sum] = self.mapping.words(at + 8 * FLOOR_WORDS);
         let is_floor = words == floor.words() && sum == check(&words, self.salt);
         assert!(is_floor, "the head has the floor {words:x?}, and {floor:?} was reached");
+        if let Some(cookie) = &self.cookie {
+            let said = cookie.found().map_or(*floor, |found| found.floor);
+            assert!(said == *floor, "the cookie has {said:?}, and {floor:?} was reached");
+        }
     }
 }
 
@@ -71,7 +83,7 @@ mod tests {
         };
         let mapping = Mapping::writable(&file, HEAD_LENGTH as usize).unwrap();
         assert_eq!(Floor::newest(mapping.bytes(), 9), None, "zeros are no floor");
-        let mut writer = FloorWriter::new(mapping, 9, &floor(1));
+        let mut writer = FloorWriter::new(mapping, 9, &floor(1), None);
         for turn in 2..9 {
             writer.put(&floor(turn));
         }

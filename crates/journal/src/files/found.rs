@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
+#[cfg(feature = "inspect")]
+use crate::files::cookies;
 use crate::files::head::HeadFound;
 use crate::files::listing::{first_segment, segments_in};
 use crate::files::lock;
@@ -14,6 +16,7 @@ use crate::files::names::archived_name;
 use crate::files::names::file_name;
 use crate::files::segment_file::SegmentFile;
 use crate::layout::checkpoint::Spot;
+use crate::layout::cookie::CookieFound;
 use crate::layout::floor::Floor;
 use crate::layout::head_copy::Head;
 use crate::layout::records::{FIRST, Header, SEGMENT_HEADER, SegmentHeader};
@@ -31,6 +34,9 @@ pub(crate) struct Files {
     pub(crate) segments: Vec<SegmentFile>,
     /// Number of the first segment that is not archived.
     pub(crate) first: u32,
+    /// What is known of the session since the machine was started, from elsewhere: whoever
+    /// concludes something from the files adds it.
+    pub(crate) cookie: Option<CookieFound>,
 }
 
 impl Files {
@@ -42,6 +48,22 @@ impl Files {
         let numbers = segments_in(directory)?;
         let first = first_segment(directory, head, &numbers)?;
         Self::load_from(directory, writable, head_file, &numbers, first)
+    }
+
+    /// Reads the cookie and then the files, as a tool finds them without the configuration of the
+    /// engine. If an engine is writing both, the cookie is the older one.
+    #[cfg(feature = "inspect")]
+    pub(crate) fn load_with_cookie(directory: &Path, writable: bool) -> Result<Self, StoreError> {
+        let cookie = cookies::find(None, directory);
+        Ok(Self { cookie, ..Self::load(directory, writable)? })
+    }
+
+    /// Returns the cookie, if it is of this journal and nobody has written the head since who does
+    /// not write cookies, or elsewhere.
+    pub(crate) fn own_cookie(&self) -> Option<&CookieFound> {
+        let head = self.head()?;
+        let id = head.made?.id;
+        self.cookie.as_ref().filter(|cookie| cookie.id == id && head.serial <= cookie.serial)
     }
 
     /// Reads the head, which is another journal's, and the segments that are not archived; which
@@ -67,7 +89,7 @@ impl Files {
             segments.extend(SegmentFile::open(directory, file_name(number), number, writable)?);
         }
         let named = lock::journal_in(directory);
-        Ok(Self { directory: directory.to_owned(), head_file, named, segments, first })
+        Ok(Self { directory: directory.to_owned(), head_file, named, segments, first, cookie: None })
     }
 
     /// Reads those of the archive as well, as far back as none is missing.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use fixbolt_session::store::StoreError;
 
+use crate::files::cookies::Cookie;
 use crate::files::floor_writer::FloorWriter;
 use crate::files::names::{HEAD, NEW_HEAD};
 use crate::layout::floor::{FLOOR_SLOTS, Floor};
@@ -29,6 +30,7 @@ pub(crate) struct HeadFile {
     path: PathBuf,
     /// The content of both copies on disk.
     pub(crate) head: Head,
+    cookie: Option<Cookie>,
 }
 
 impl HeadFile {
@@ -83,7 +85,7 @@ impl HeadFile {
             let _ = backend.remove(&new);
         })?;
         let file = Some(lock(file, &path)?);
-        Ok(Self { backend, file, path, head })
+        Ok(Self { backend, file, path, head, cookie: None })
     }
 
     /// Opens the file whose content was read as `head`. It is mapped for writing, so it gets the
@@ -94,12 +96,12 @@ impl HeadFile {
         let file = file.map_err(|e| failed("opening", &path, &e))?;
         let file = lock(file, &path)?;
         backend.allocate(&file.file, HEAD_LENGTH).map_err(|e| failed("allocating", &path, &e))?;
-        Ok(Self { backend, file: Some(file), path, head })
+        Ok(Self { backend, file: Some(file), path, head, cookie: None })
     }
 
     /// Returns the head of a damaged journal, which is never written.
     pub(crate) fn detached(backend: Arc<dyn Backend>, directory: &Path, head: Head) -> Self {
-        Self { backend, file: None, path: directory.join(HEAD), head }
+        Self { backend, file: None, path: directory.join(HEAD), head, cookie: None }
     }
 
     /// Closes the file. Whoever still shares the head keeps no descriptor.
@@ -118,11 +120,17 @@ impl HeadFile {
         })
     }
 
-    /// Returns a writer for the floor, which begins at `floor`.
-    pub(crate) fn floor_writer(&self, floor: &Floor) -> Result<FloorWriter, StoreError> {
+    /// Returns a writer for the floor, which begins at `floor`. From here on `cookie`, if there is
+    /// one, says what the head does.
+    pub(crate) fn floor_writer(
+        &mut self,
+        floor: &Floor,
+        cookie: Option<Cookie>,
+    ) -> Result<FloorWriter, StoreError> {
         let mapping = self.backend.map(self.file()?, HEAD_LENGTH as usize);
         let mapping = mapping.map_err(|e| failed("mapping", &self.path, &e))?;
-        Ok(FloorWriter::new(mapping, self.head.salt, floor))
+        self.cookie.clone_from(&cookie);
+        Ok(FloorWriter::new(mapping, self.head.salt, floor, cookie))
     }
 
     /// Writes both copies, changed by `change`, and waits for the disk.
@@ -137,6 +145,9 @@ impl HeadFile {
         change(&mut head);
         let bytes = head.encode();
         let file = self.file()?;
+        if let Some(cookie) = &self.cookie {
+            cookie.note_serial(head.serial);
+        }
         for at in HEAD_COPIES {
             self.backend.write(file, at, &bytes).map_err(|e| failed("writing", &self.path, &e))?;
             self.backend.sync(file).map_err(|e| failed("syncing", &self.path, &e))?;

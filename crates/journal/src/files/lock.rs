@@ -38,6 +38,8 @@ pub(crate) struct Note {
     holder: String,
     /// The journal that was made in this directory, as text.
     journal: Option<String>,
+    /// The directory of the cookies, if one was given.
+    cookies: Option<String>,
 }
 
 impl Lock {
@@ -64,7 +66,8 @@ impl Lock {
             text_of(now()),
             epoch.unwrap_or(0_u64).saturating_add(1)
         );
-        let note = Note { directory: path.to_owned(), holder, journal: journal_in(path) };
+        let cookies = before.as_deref().and_then(|note| field(note, "cookies")).map(str::to_owned);
+        let note = Note { directory: path.to_owned(), holder, journal: journal_in(path), cookies };
         note.write(backend)?;
         if note.journal.is_some() {
             note.place(backend)?;
@@ -94,10 +97,29 @@ impl Note {
         self.place(backend)
     }
 
+    /// Notes where the cookies are, so that tools find them that do not know the configuration; not
+    /// a path with spaces, as words are read.
+    pub(crate) fn point_to(
+        &mut self,
+        backend: &dyn Backend,
+        cookies: Option<&Path>,
+    ) -> Result<(), StoreError> {
+        let cookies = cookies.and_then(Path::to_str).filter(|path| !path.contains(char::is_whitespace));
+        if self.cookies.as_deref() == cookies {
+            return Ok(());
+        }
+        self.cookies = cookies.map(str::to_owned);
+        self.write(backend)?;
+        if self.journal.is_some() { self.place(backend) } else { Ok(()) }
+    }
+
     fn write(&self, backend: &dyn Backend) -> Result<(), StoreError> {
         let path = self.directory.join(NEW_NOTE);
-        let journal = self.journal.as_ref().map_or(String::new(), |id| format!(" journal={id}"));
-        let text = format!("{}{journal}\n", self.holder);
+        let named = |name, value: &Option<String>| {
+            value.as_ref().map_or(String::new(), |value| format!(" {name}={value}"))
+        };
+        let (journal, cookies) = (named("journal", &self.journal), named("cookies", &self.cookies));
+        let text = format!("{}{journal}{cookies}\n", self.holder);
         let write = || backend.write(&backend.create(&path)?, 0, text.as_bytes());
         write().map_err(|e| failed("writing", &path, &e))
     }
@@ -170,6 +192,11 @@ pub(crate) fn journal_in(directory: &Path) -> Option<String> {
     let note = read(directory, NOTE).unwrap_or_default();
     let unknown = || field(&note, "epoch").is_none().then_some("unknown");
     field(&note, "journal").or_else(unknown).map(str::to_owned)
+}
+
+/// Returns the directory of the cookies that the note in `directory` names.
+pub(crate) fn cookies_noted_in(directory: &Path) -> Option<PathBuf> {
+    newest(directory).as_deref().and_then(|note| field(note, "cookies")).map(PathBuf::from)
 }
 
 /// Returns the note that was written last.

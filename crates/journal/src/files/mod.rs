@@ -2,6 +2,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod base;
+pub(crate) mod cookies;
 pub(crate) mod creation;
 pub(crate) mod disk_space;
 pub(crate) mod floor_writer;

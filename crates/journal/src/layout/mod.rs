@@ -2,6 +2,7 @@
 //! found.
 
 pub(crate) mod checkpoint;
+pub(crate) mod cookie;
 pub(crate) mod floor;
 pub(crate) mod head_copy;
 pub(crate) mod records;

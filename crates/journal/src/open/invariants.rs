@@ -134,7 +134,7 @@ pub(crate) mod tests {
             session: &session("A"),
             key: key(0),
             backend: Arc::clone(&backend),
-            base: Arc::new(Base::new(backend, dir.path().to_owned())),
+            base: Arc::new(Base::new(backend, dir.path().to_owned(), None)),
             limits: Limits { sizes, ..Limits::DEFAULT },
         };
         let (log, ..) = opening.open().unwrap();

@@ -5,6 +5,7 @@
 //! reading and refuses appends until `repair`.
 
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,13 +16,15 @@ use fixbolt_session::store::{
 use fixbolt_session::{Mono, SendError, SessionId};
 
 use crate::files::base::Base;
+use crate::files::cookies::{self, Cookie};
 use crate::files::creation::Creation;
 use crate::files::disk_space::Quota;
 use crate::files::found::Files;
 use crate::files::head::HeadFile;
-use crate::files::lock::Lock;
+use crate::files::lock::{Lock, cookies_noted_in};
 use crate::files::names::file_name;
 use crate::files::segment_maker::SegmentMaker;
+use crate::layout::cookie::{CookieFound, Entry};
 use crate::layout::floor::Floor;
 use crate::layout::head_copy::{Head, HeadState};
 use crate::layout::records::SEGMENT_HEADER;
@@ -36,7 +39,7 @@ use crate::values::identity::{JournalId, random};
 use crate::values::ledger::Ledger;
 use crate::values::limits::Limits;
 use crate::values::reserve::RESERVE;
-use crate::verdict::continuation::{Continuation, why_halted};
+use crate::verdict::continuation::{Continuation, Doubt, why_halted};
 
 /// What determines how a journal is opened, besides its files.
 pub(crate) struct Opening<'o> {
@@ -66,7 +69,8 @@ impl Opening<'_> {
     /// the last turn.
     pub(crate) fn open_locked(self, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
         let directory = self.directory.clone();
-        let files = Files::load(&directory, true)?;
+        let mut files = Files::load(&directory, true)?;
+        files.cookie = self.cookie();
         let start = files.last_checkpoint();
         let mut index = Indexes::new(&files, start.at.segment);
         let scan = files.scan_from(start, &mut |at, header| index.note(at, header));
@@ -79,7 +83,7 @@ impl Opening<'_> {
 
     /// Writes the files of a new journal, without waiting for the disk: nothing can be appended
     /// until the remaining steps of its creation are taken.
-    fn create(self, directory: &Path, lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
+    fn create(self, directory: &Path, mut lock: Lock) -> Result<(Log, Recovered, u64), StoreError> {
         let salt = random() as u32;
         let id = JournalId::random();
         let head = Head {
@@ -92,11 +96,12 @@ impl Opening<'_> {
             session: self.session.clone(),
             made: None,
         };
-        let head = HeadFile::prepare(Arc::clone(&self.backend), directory, head, id, Floor::EMPTY, 1)?;
+        let mut head = HeadFile::prepare(Arc::clone(&self.backend), directory, head, id, Floor::EMPTY, 1)?;
         let mut maker = self.maker(directory, salt, id, 0, 0);
         maker.quota.look(directory)?;
         let first = maker.prepare()?;
-        let floor = head.floor_writer(&Floor::EMPTY)?;
+        let cookie = self.write_cookie(&mut lock, id, &head.head, Floor::EMPTY)?;
+        let floor = head.floor_writer(&Floor::EMPTY, cookie.as_ref().ok().cloned())?;
         let (backend, base) = (Arc::clone(&self.backend), Arc::clone(&self.base));
         let creation = Creation::new(backend, directory, id, lock.note.clone(), base);
         let parts = Parts {
@@ -111,6 +116,7 @@ impl Opening<'_> {
             damage: None,
         };
         let log = self.log(parts, lock)?;
+        report_without_cookie(&log, cookie.err());
         Ok((log, Recovered::default(), 0))
     }
 
@@ -131,16 +137,8 @@ impl Opening<'_> {
         };
         files.allocate(&*self.backend)?;
         let reached = files.reached(&scan);
-        let Continuation {
-            generation,
-            next_in,
-            next_out,
-            given_up,
-            in_doubt,
-            lost,
-            died_with_machine,
-            lost_reset,
-        } = Continuation::of(&files, &scan, &found);
+        let Continuation { generation, next_in, next_out, given_up, in_doubt, lost, doubt, lost_reset } =
+            Continuation::of(&files, &scan, &found);
         let (mut head, id) = match found.made {
             Some(made) => (HeadFile::open(Arc::clone(&self.backend), &directory, found.clone())?, made.id),
             // Layout 1.
@@ -177,14 +175,15 @@ impl Opening<'_> {
         if lost || found.state != HeadState::Clean {
             turn += TURNS_AFTER_DEATH;
         }
-        let floor = head.floor_writer(&reached)?;
+        let cookie = self.write_cookie(&mut lock, id, &head.head, reached)?;
+        let floor = head.floor_writer(&reached, cookie.as_ref().ok().cloned())?;
         let last = &mut segments[scan.end.segment];
         let path = directory.join(file_name(last.number));
         last.mapping.expect_records(|| File::options().write(true).open(&path));
         let mut ledger = Ledger { next_in, ..scan.ledger };
         if lost_reset {
             // The reset is lost together with everything after it; a record will stand for it.
-            ledger.generation = Generation(found.generation.0 - 1);
+            ledger.generation = Generation(generation.0 - 1);
         }
         let adjusts = given_up.is_some() || cut > 0 || lost_reset || next_in != scan.ledger.next_in;
         let parts = Parts {
@@ -205,9 +204,9 @@ impl Opening<'_> {
         }
         if adjusts {
             turn += 1;
-            let why = match (cut, died_with_machine) {
-                (0, true) => "the machine stopped without a clean close".to_owned(),
-                (0, false) => "records are missing at the end".to_owned(),
+            let why = match (cut, doubt) {
+                (0, Some(doubt)) => doubt.to_string(),
+                (0, None) => "records are missing at the end".to_owned(),
                 (n, _) => format!("a torn tail of {n} bytes was removed"),
             };
             let body = match &given_up {
@@ -218,6 +217,9 @@ impl Opening<'_> {
                 ),
                 None => format!("store: {why}"),
             };
+            if matches!(doubt, Some(Doubt::NoCookie | Doubt::Older)) {
+                log.shared.failure.report(format!("{}: {body}", directory.display()));
+            }
             let adjust = Record {
                 kind: if lost_reset { RecordKind::Reset } else { RecordKind::Adjust },
                 flags: RecordFlags::default(),
@@ -240,7 +242,7 @@ impl Opening<'_> {
             let reached = log.reached();
             log.opened_at = (reached.segment, reached.offset as usize);
         }
-        if adjusts || found.state == HeadState::Cut || died_with_machine {
+        if adjusts || found.state == HeadState::Cut || doubt.is_some() {
             log.write_mark(RESERVE)?;
         } else {
             // The head on disk is right until something is appended.
@@ -248,6 +250,7 @@ impl Opening<'_> {
         }
         log.limit = 0;
         log.give_up_past(SeqNum::MAX);
+        report_without_cookie(&log, cookie.err());
         let recovered = Recovered { given_up, in_doubt, ..log.committed.recovered() };
         Ok((log, recovered, turn))
     }
@@ -355,6 +358,31 @@ impl Opening<'_> {
         Ok((log, recovered, scan.last_turn))
     }
 
+    /// Returns what is known of the session since the machine was started.
+    fn cookie(&self) -> Option<CookieFound> {
+        let name = self.directory.file_name()?;
+        // The one that was written last, if the store was told to keep them elsewhere since.
+        let own = self.base.cookies().ok().and_then(|cookies| cookies.find(name));
+        let noted = cookies_noted_in(&self.directory);
+        let noted =
+            noted.and_then(|noted| cookies::find_in(&noted, &self.base.path.canonicalize().ok()?, name));
+        own.into_iter().chain(noted).max_by_key(|cookie| cookie.serial)
+    }
+
+    /// Begins to write the journal's cookie. If there can be none, also returns why.
+    fn write_cookie(
+        &self,
+        lock: &mut Lock,
+        id: JournalId,
+        head: &Head,
+        floor: Floor,
+    ) -> Result<Result<Cookie, String>, StoreError> {
+        lock.note.point_to(&*self.backend, self.base.cookies_in.as_deref())?;
+        let name = self.directory.file_name().unwrap_or_default().as_bytes();
+        let entry = Entry { name, id, salt: head.salt, serial: head.serial, floor };
+        Ok(self.base.cookies().and_then(|cookies| cookies.write(&entry).map_err(|e| e.to_string())))
+    }
+
     fn maker(
         &self,
         directory: &Path,
@@ -380,5 +408,15 @@ impl Opening<'_> {
     fn log(&self, parts: Parts, lock: Lock) -> Result<Log, StoreError> {
         let watch = lock.watch().map_err(|e| failed("looking for", &self.directory, &e))?;
         Ok(Log::new(&self.directory, self.key, self.limits, watch, parts, lock))
+    }
+}
+
+/// Reports why a journal has no cookie, if it has none.
+fn report_without_cookie(log: &Log, why: Option<String>) {
+    if let Some(why) = why {
+        log.shared.failure.report(format!(
+            "there can be no cookie ({why}): outbound sequence numbers continue at the mark if the process does \
+             not stop cleanly"
+        ));
     }
 }

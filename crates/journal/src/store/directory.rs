@@ -3,6 +3,7 @@
 //! machine, sequence numbers continue from a mark that was written to disk ahead of them.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::fmt;
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use fixbolt_session::store::{
 use fixbolt_session::{SessionId, WorkerWaker};
 
 use crate::files::base::Base;
+use crate::files::cookies;
 #[cfg(test)]
 use crate::open::bell::Task;
 use crate::open::log::Log;
@@ -179,6 +181,36 @@ impl DirectoryStore {
         self
     }
 
+    /// Sets where the cookies of the journals are: a directory in memory (tmpfs) to which only this
+    /// user can write, or that is created; `/dev/shm/fixbolt-` and the user's number by default.
+    ///
+    /// A cookie says what a journal has reached since the machine was started. If the file system
+    /// of the journals is lost, or put back to an earlier state, while the machine runs, no
+    /// sequence number is used twice. Cookies must outlive the process: those of a container are in
+    /// a directory of its host.
+    #[must_use]
+    pub fn with_cookies(mut self, directory: impl Into<PathBuf>) -> Self {
+        let (backend, base) = (Arc::clone(&self.backend), self.base.path.clone());
+        self.base = Arc::new(Base::new(backend, base, Some(directory.into())));
+        self
+    }
+
+    /// Returns the directory of the cookies, if one was given.
+    pub(crate) fn cookies_in(&self) -> Option<&Path> {
+        self.base.cookies_in.as_deref()
+    }
+
+    /// Returns whether a session without a directory has used a number since the machine was
+    /// started.
+    fn is_missed(&self, session: &SessionId) -> bool {
+        let name = session.file_name();
+        let found = match self.base.cookies() {
+            Ok(cookies) => cookies.find(OsStr::new(&name)),
+            Err(_) => cookies::find(self.cookies_in(), &self.base().join(name)),
+        };
+        found.is_some_and(|cookie| !cookie.is_unused())
+    }
+
     /// Returns the base directory.
     #[must_use]
     pub fn base(&self) -> &Path {
@@ -187,7 +219,7 @@ impl DirectoryStore {
 
     pub(crate) fn over(base: PathBuf, backend: Arc<dyn Backend>) -> Self {
         Self {
-            base: Arc::new(Base::new(Arc::clone(&backend), base)),
+            base: Arc::new(Base::new(Arc::clone(&backend), base, None)),
             backend,
             limits: Limits::DEFAULT,
             sessions: PerSession::default(),
@@ -587,6 +619,7 @@ impl OpensLater for DirectoryStore {
         let directory = self.base().join(session.file_name());
         match directory.try_exists() {
             Ok(true) => self.open_journal(key, session),
+            Ok(false) if self.is_missed(session) => self.open_journal(key, session),
             Ok(false) => {
                 self.keep(key, session, Journal::Pending(Box::new(Pending::new())));
                 Ok(Recovered::default())
@@ -736,6 +769,7 @@ impl fmt::Debug for DirectoryStore {
         f.debug_struct("DirectoryStore")
             .field("base", &self.base())
             .field("limits", &self.limits)
+            .field("cookies", &self.cookies_in().unwrap_or(&cookies::own_directory()))
             .field("open", &open)
             .finish_non_exhaustive()
     }

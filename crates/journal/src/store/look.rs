@@ -8,6 +8,7 @@ use std::path::Path;
 use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
+use crate::files::cookies;
 use crate::files::found::Files;
 use crate::files::head::HeadFound;
 use crate::files::listing::{first_segment, segments_in};
@@ -18,6 +19,7 @@ use crate::system::backend::failed;
 use crate::system::mapping::KEPT;
 use crate::system::system_calls::{is_of_the_kernel, is_root, may, room};
 use crate::verdict::continuation::why_halted;
+use crate::verdict::damage::gone;
 
 impl DirectoryStore {
     /// Looks whether a session's journal could be opened or made: whether its directory is there or
@@ -47,7 +49,14 @@ impl DirectoryStore {
         };
         try_to_create_in(&directory).map_err(wrong("writing to"))?;
         let there = match File::open(&directory) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let place = directory.display().to_string();
+                let known = cookies::find(self.cookies_in(), &directory);
+                return match known.filter(|cookie| !cookie.is_unused()) {
+                    Some(cookie) => Err(StoreError::Damaged { place, reason: gone(&cookie, &directory) }),
+                    None => Ok(()),
+                };
+            }
             opened => opened.map_err(wrong("opening"))?,
         };
         // While it is locked, nobody else can have it.
@@ -60,13 +69,14 @@ impl DirectoryStore {
         files_can_be_opened(&directory)?;
         // Reading may take long, and an engine that starts meanwhile must not be kept from it.
         let _ = there.unlock();
-        let found = damage(&directory, session);
+        let damage = || damage(&directory, session, self.cookies_in());
+        let found = damage();
         if found == Ok(None) {
             return Ok(());
         }
         // It may be one that is being changed.
         lock()?;
-        match damage(&directory, session)? {
+        match damage()? {
             Some(reason) => Err(StoreError::Damaged { place: directory.display().to_string(), reason }),
             None => Ok(()),
         }
@@ -101,8 +111,13 @@ impl DirectoryStore {
 }
 
 /// Returns why a session with the files in a directory would be halted.
-fn damage(directory: &Path, session: &SessionId) -> Result<Option<String>, StoreError> {
-    let files = Files::load(directory, false)?;
+fn damage(
+    directory: &Path,
+    session: &SessionId,
+    cookies_in: Option<&Path>,
+) -> Result<Option<String>, StoreError> {
+    let mut files = Files::load(directory, false)?;
+    files.cookie = cookies::find(cookies_in, directory);
     let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| ());
     Ok(why_halted(&files, &scan, Some(session)))
 }

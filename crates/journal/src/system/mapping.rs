@@ -148,6 +148,25 @@ impl Mapping {
         target.store(word.to_le(), Ordering::Release);
     }
 
+    /// Stores `words` and then one more, as [`Mapping::publish`] does.
+    ///
+    /// # Panics
+    /// Panics if they do not fit, `at` is not a multiple of 8 or the mapping is read-only.
+    #[allow(unsafe_code)]
+    #[inline]
+    pub(crate) fn publish_after<const N: usize>(&mut self, at: usize, words: &[u64; N], last: u64) {
+        assert!(self.takes(at, 8 * N + 8) && at.is_multiple_of(8));
+        // SAFETY: inside the writable mapping (just checked).
+        let target = unsafe { self.raw.as_mut_ptr().add(at) }.cast::<u64>();
+        for (n, word) in words.iter().enumerate() {
+            // SAFETY: as above, and aligned, because mappings begin on a page.
+            unsafe { target.add(n).write(word.to_le()) }
+        }
+        // SAFETY: as above; the exclusive borrow excludes all other accesses of this process.
+        let target = unsafe { AtomicU64::from_ptr(target.add(N)) };
+        target.store(last.to_le(), Ordering::Release);
+    }
+
     /// Asks the processor for the cache lines that a message of usual length takes at `at`, which
     /// may be past the end. Pages that another thread has made ready are in its cache, not in this
     /// one's.
@@ -218,6 +237,35 @@ impl Mapping {
     /// Returns a handle for the store's threads.
     pub(crate) fn ahead(&self) -> MappingAhead {
         MappingAhead { raw: Arc::clone(&self.raw) }
+    }
+}
+
+/// Words of a file in memory that is shared by threads and processes, which read and write them one
+/// by one.
+pub(crate) struct Words {
+    raw: MmapRaw,
+    count: usize,
+}
+
+impl Words {
+    /// Maps `count` words of a file. It may be shorter, as it grows: to touch a word that it does
+    /// not have ends the process.
+    pub(crate) fn map(file: &File, count: usize) -> io::Result<Self> {
+        Ok(Self { raw: MmapOptions::new().len(8 * count).map_raw(file)?, count })
+    }
+
+    /// Returns the words from word `at` on, which are little-endian in the file.
+    ///
+    /// # Panics
+    /// Panics if the mapping ends before them.
+    #[allow(unsafe_code)]
+    #[inline]
+    pub(crate) fn part<const N: usize>(&self, at: usize) -> &[AtomicU64; N] {
+        assert!(at <= self.count && N <= self.count - at);
+        // SAFETY: inside the mapping (just checked), which has `count` words and lives as long as
+        // `self`; aligned, as mappings begin on a page. All threads access the words as atomic ones
+        // only.
+        unsafe { &*self.raw.as_mut_ptr().cast::<AtomicU64>().add(at).cast() }
     }
 }
 

@@ -105,11 +105,16 @@ pub(crate) fn may(path: &Path, access: libc::c_int) -> io::Result<()> {
     answered(unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), access, libc::AT_EACCESS) })
 }
 
-/// Returns whether the process runs as root.
+/// Returns the number of the effective user: whose files are created and opened.
 #[allow(unsafe_code)]
-pub(crate) fn is_root() -> bool {
+pub(crate) fn user() -> u32 {
     // SAFETY: the call accesses no memory of this process.
-    unsafe { libc::geteuid() == 0 }
+    unsafe { libc::geteuid() }
+}
+
+/// Returns whether the process runs as root.
+pub(crate) fn is_root() -> bool {
+    user() == 0
 }
 
 /// Returns what the file system of `path` has, and what of it is free.
@@ -132,17 +137,10 @@ pub(crate) fn room(path: &Path) -> io::Result<libc::statvfs> {
 ///
 /// # Errors
 /// Returns the system's error.
-#[allow(unsafe_code)]
 pub(crate) fn is_of_the_kernel(directory: &Path) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
     {
-        let path = c_path(directory)?;
-        let mut found = MaybeUninit::<libc::statfs>::zeroed();
-        // SAFETY: the path ends with NUL, and is read only; the call writes one `statfs` to where
-        // `found` is.
-        answered(unsafe { libc::statfs(path.as_ptr(), found.as_mut_ptr()) })?;
-        // SAFETY: the call has written it.
-        let kind = unsafe { found.assume_init() }.f_type;
+        let kind = file_system(directory)?.f_type;
         // The types differ between C libraries.
         Ok([libc::PROC_SUPER_MAGIC, libc::SYSFS_MAGIC].into_iter().any(|magic| kind == magic as _))
     }
@@ -151,6 +149,36 @@ pub(crate) fn is_of_the_kernel(directory: &Path) -> io::Result<bool> {
         let _ = directory;
         Ok(false)
     }
+}
+
+/// Returns whether the files of a directory are in memory only. Only Linux is asked.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn is_in_memory(directory: &Path) -> io::Result<bool> {
+    #[cfg(target_os = "linux")]
+    {
+        let kind = file_system(directory)?.f_type;
+        Ok([libc::TMPFS_MAGIC].into_iter().any(|magic| kind == magic as _))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = directory;
+        Ok(false)
+    }
+}
+
+/// Returns what the system says of the file system that a directory is on.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn file_system(directory: &Path) -> io::Result<libc::statfs> {
+    let path = c_path(directory)?;
+    let mut found = MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: the path ends with NUL, and is read only; the call writes one `statfs` to where
+    // `found` is.
+    answered(unsafe { libc::statfs(path.as_ptr(), found.as_mut_ptr()) })?;
+    // SAFETY: the call has written it.
+    Ok(unsafe { found.assume_init() })
 }
 
 /// Makes the calling thread run on this core only, counted from 0.

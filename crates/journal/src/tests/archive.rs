@@ -457,6 +457,7 @@ fn a_journal_of_which_only_the_archive_is_left_is_halted_and_a_repair_continues_
             std::fs::remove_file(path).unwrap();
         }
     }
+    crate::testing::forget(&a.directory());
     for _ in 0..2 {
         let damage = open(&mut store).1.damage.unwrap();
         assert!(damage.starts_with("head and segments are gone"), "{damage}");

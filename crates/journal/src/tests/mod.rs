@@ -4,6 +4,7 @@
 mod ahead;
 mod archive;
 mod basics;
+mod cookies;
 mod corruption;
 mod crash;
 mod creation;

@@ -283,6 +283,7 @@ fn a_session_that_is_closed_before_its_journal_is_there_keeps_its_numbers() {
         let recovered = store.open(A, &session("A")).unwrap();
         assert_eq!((recovered.next_in, recovered.next_out), (SeqNum(2), SeqNum(2)));
         std::fs::remove_dir_all(directory(dir.path())).unwrap();
+        crate::testing::forget(&directory(dir.path()));
     }
 }
 
@@ -296,6 +297,7 @@ fn a_journal_that_another_process_has_created_meanwhile_is_not_appended_to() {
         let place = directory(dir.path());
         let aside = dir.path().join("aside");
         std::fs::rename(&place, &aside).unwrap();
+        crate::testing::forget(&place);
         late.open_lazily(A, &session("A")).unwrap();
         std::fs::rename(&aside, &place).unwrap();
         commit(&mut late, A, &[outbound(1, b"x")]);

@@ -9,6 +9,7 @@ use fixbolt_session::SessionId;
 use fixbolt_session::store::StoreError;
 
 use crate::files::archive;
+use crate::files::cookies;
 use crate::files::found::Files;
 use crate::files::head::{HeadFile, lock_head};
 use crate::files::lock::Lock;
@@ -21,6 +22,7 @@ use crate::tools::directories::session_directories;
 use crate::tools::reader::JournalReader;
 use crate::tools::repair::name_of;
 use crate::values::identity::Place;
+use crate::verdict::continuation::Continuation;
 
 /// A journal that was made the original.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,12 +56,12 @@ pub fn adopt(directory: &Path, act: bool) -> Result<Vec<Adopted>, StoreError> {
 fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
     let backend: Arc<dyn Backend> = Arc::new(System);
     let _lock = Lock::take(&*backend, directory)?;
-    let mut files = Files::load(directory, false)?;
+    let mut files = Files::load_with_cookie(directory, false)?;
     let was_copy = files.is_copy().is_some();
     let was_linked = files.linked().is_some();
     if act && was_linked {
         own(&*backend, &files)?;
-        files = Files::load(directory, false)?;
+        files = Files::load_with_cookie(directory, false)?;
     }
     let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
     let damaged = |reason| StoreError::Damaged { place: directory.display().to_string(), reason };
@@ -82,13 +84,13 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
     }
     let Some(head) = files.head().cloned() else { return Err(damaged("there is no journal".to_owned())) };
     let closed = head.state == HeadState::Clean;
-    let mark = head.mark.max(scan.ledger.next_out);
+    let Continuation { next_in, next_out, lost, .. } = Continuation::of(&files, &scan, &head);
     let adopted = Adopted {
         directory: directory.to_owned(),
         session: head.session.clone(),
         was_copy,
-        next_in: files.next_in(&scan),
-        next_out: if closed && was_copy { head.mark } else { mark },
+        next_in,
+        next_out,
     };
     if was_copy && act {
         files.allocate(&*backend)?;
@@ -96,13 +98,14 @@ fn adopt_one(directory: &Path, act: bool) -> Result<Adopted, StoreError> {
         let path = directory.join("head");
         let place = Place::here(directory).map_err(|e| failed("looking for", &path, &e))?;
         file.write(|head| {
-            if !closed {
-                (head.state, head.boot, head.mark) = (HeadState::Cut, [0; 16], mark);
+            if !closed || lost {
+                (head.state, head.boot, head.mark) = (HeadState::Cut, [0; 16], next_out);
             }
             if let Some(made) = &mut head.made {
                 made.place = place;
             }
         })?;
+        cookies::settled(directory);
     }
     Ok(adopted)
 }

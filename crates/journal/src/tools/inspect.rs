@@ -11,13 +11,17 @@ use fixbolt_session::store::{ConnectionNumber, Generation, RecordKind, StoreErro
 use fixbolt_session::{SessionId, Utc};
 
 use crate::files::disk_space::size_on_disk;
+use crate::files::found::Files;
 use crate::files::lock::holder;
 use crate::files::names::file_name;
 use crate::layout::head_copy::{HEAD_COPIES, HeadState};
 use crate::layout::records::SEGMENT_HEADER;
+use crate::layout::scan::Scan;
 use crate::tools::reader::{JournalReader, SessionJournal};
+use crate::verdict::continuation::{Continuation, Doubt};
 
 pub use crate::tools::copies::{Adopted, adopt, backup};
+pub use crate::tools::forget::{Forgotten, forget};
 pub use crate::tools::operate::{Change, Changed, change};
 pub use crate::tools::repair::{Repaired, plan_repair, repair};
 
@@ -66,6 +70,9 @@ pub struct SessionReport {
     /// Where records of the past are lost, one line each. The session may start: its messages are
     /// gap-filled when they are requested. [`repair`] covers such places.
     pub lost_history: Vec<String>,
+    /// Why a start does not continue where the records end, although they are intact: they are
+    /// older than what was written since the machine was started.
+    pub older: Option<String>,
     /// Why the session must not start before [`adopt`]: this is a copy, whose original may have
     /// used more sequence numbers.
     pub copy: Option<String>,
@@ -77,13 +84,14 @@ pub struct SessionReport {
 }
 
 impl SessionReport {
-    /// Returns whether the journal is neither damaged nor torn nor a copy.
+    /// Returns whether the journal is neither damaged nor torn nor older than it was nor a copy.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.damage.is_empty()
             && self.lost_history.is_empty()
             && self.torn_tail.is_none()
             && self.copy.is_none()
+            && self.older.is_none()
     }
 }
 
@@ -170,12 +178,22 @@ fn report(journal: &SessionJournal) -> SessionReport {
         closed_cleanly: head.is_some_and(|h| h.state == HeadState::Clean),
         holder: holder(&files.directory),
         lost_history: journal.lost_history(),
+        older: older(files, scan),
         copy: files.is_copy(),
         torn_tail: (scan.torn && damage.is_empty())
             .then(|| (files.path(scan.end.segment), scan.end.offset as u64)),
         damage,
         remarks: remarks(journal),
     }
+}
+
+fn older(files: &Files, scan: &Scan) -> Option<String> {
+    let Continuation { doubt, next_out, given_up, .. } = Continuation::of(files, scan, files.head()?);
+    let doubt = doubt.filter(|doubt| *doubt == Doubt::Older)?;
+    let range = given_up.map_or(String::new(), |range| {
+        format!("; the next start gives up outbound sequence numbers {} to {}", range.start(), range.end())
+    });
+    Some(format!("{doubt}{range} and continues with NextNumOut {next_out}"))
 }
 
 fn remarks(journal: &SessionJournal) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod copies;
 pub(crate) mod directories;
+pub(crate) mod forget;
 pub mod inspect;
 pub(crate) mod operate;
 pub(crate) mod reader;

@@ -135,7 +135,7 @@ pub fn change(
 /// for a throttle.
 fn now(directory: &Path) -> Result<(Changed, u64), StoreError> {
     let damaged = |reason| StoreError::Damaged { place: directory.display().to_string(), reason };
-    let files = Files::load(directory, false)?;
+    let files = Files::load_with_cookie(directory, false)?;
     let scan = files.scan_from(files.last_checkpoint(), &mut |_, _| {});
     if let Some(why) = why_halted(&files, &scan, None) {
         return Err(damaged(format!("{why} first")));

@@ -76,7 +76,7 @@ impl SessionJournal {
     /// written.
     fn open(directory: &Path) -> Result<Self, StoreError> {
         loop {
-            let files = Files::load(directory, false)?;
+            let files = Files::load_with_cookie(directory, false)?;
             let whole = (files.first > 1).then(|| Files::load_with_archive(directory)).transpose()?;
             let journal = Self::read(files, whole, None);
             let after = HeadFound::read(directory)?;

@@ -10,7 +10,7 @@ use fixbolt_session::store::{Record, RecordFlags, RecordKind, Recovered, StoreEr
 use fixbolt_session::{Mono, SessionId};
 
 use crate::files::base::Base;
-use crate::files::lock::Lock;
+use crate::files::lock::{Lock, cookies_noted_in};
 use crate::open::opening::Opening;
 use crate::system::backend::Backend;
 use crate::values::clock;
@@ -39,12 +39,13 @@ pub(crate) fn record(
 ) -> Result<(Recovered, Ledger), StoreError> {
     let above = directory.parent().filter(|above| !above.as_os_str().is_empty());
     let base = above.unwrap_or(Path::new(".")).to_owned();
+    let cookies = cookies_noted_in(directory);
     let opening = Opening {
         directory: directory.to_owned(),
         session,
         key: session_key(0, 0, 0),
         backend: Arc::clone(backend),
-        base: Arc::new(Base::new(Arc::clone(backend), base)),
+        base: Arc::new(Base::new(Arc::clone(backend), base, cookies)),
         limits: Limits::DEFAULT,
     };
     let (mut log, recovered, turn) = opening.open_locked(lock)?;

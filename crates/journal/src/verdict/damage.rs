@@ -1,11 +1,14 @@
 //! What is inconsistent in the files of a journal.
 
+use std::path::Path;
+
 use fixbolt_session::SessionId;
 
 use crate::files::found::Files;
 use crate::files::head::HeadFound;
 use crate::files::names::{HEAD, archived_name, file_name};
 use crate::files::segment_file::SegmentFile;
+use crate::layout::cookie::CookieFound;
 use crate::layout::floor::Floor;
 use crate::layout::head_copy::HeadState;
 use crate::layout::scan::{Scan, Start, Stretch, scan};
@@ -64,6 +67,8 @@ impl Files {
                     let last = archived_name(self.first - 1);
                     lines.push(format!("head and segments are gone: there are only those up to {last}"));
                 }
+                let known = self.cookie.filter(|cookie| self.segments.is_empty() && !cookie.is_unused());
+                lines.extend(known.map(|cookie| gone(&cookie, &self.directory)));
             }
             Some(HeadFound { copies: [None, None], .. }) => {
                 lines.push("both copies of the head are damaged".to_owned());
@@ -132,6 +137,10 @@ impl Files {
                 let Some(floor) = file.floor else {
                     return Some("the floor in the head is damaged".to_owned());
                 };
+                if self.own_cookie().is_some_and(|cookie| cookie.floor.turn > floor.turn) {
+                    // The disk has lost it; what there is of the records may be newer or older.
+                    return None;
+                }
                 // The process died between making its last turn visible and storing the floor.
                 (floor, scan.turn_before == floor.turn && reached.turn > floor.turn)
             }
@@ -185,4 +194,17 @@ impl Files {
             )
         })
     }
+}
+
+/// Returns what is wrong with a session's directory that has no journal although there is a cookie.
+pub(crate) fn gone(cookie: &CookieFound, directory: &Path) -> String {
+    let CookieFound { id, floor, .. } = cookie;
+    format!(
+        "the directory's journal {id} is gone, which had NextNumOut {} and NextNumIn {} since the machine was \
+         started: bring its disk back, or repair it to continue with these numbers, or begin both at 1 by \
+         `fixbolt journal forget {}`",
+        floor.next_out,
+        floor.next_in,
+        directory.display()
+    )
 }

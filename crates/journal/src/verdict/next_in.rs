@@ -23,10 +23,12 @@ pub(crate) fn latest(generation: Generation, floors: impl IntoIterator<Item = Fl
 }
 
 impl Files {
-    /// Returns the generation in which a start continues. The head may know one whose reset is
-    /// lost.
+    /// Returns the generation in which a start continues. The head or the cookie may know one whose
+    /// reset is lost.
     pub(crate) fn generation(&self, scan: &Scan) -> Generation {
-        self.head().map_or(scan.ledger.generation, |head| head.generation.max(scan.ledger.generation))
+        let head = self.head().map(|head| head.generation);
+        let cookie = self.own_cookie().map(|cookie| cookie.floor.generation);
+        head.into_iter().chain(cookie).fold(scan.ledger.generation, Generation::max)
     }
 
     /// Returns NextNumIn, as a start continues.

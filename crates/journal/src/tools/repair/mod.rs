@@ -16,6 +16,7 @@ use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{ConnectionNumber, Generation, RecordFlags, RecordKind, StoreError};
 use fixbolt_session::{Mono, SessionId, Utc};
 
+use crate::files::cookies;
 use crate::files::disk_space::Quota;
 use crate::files::found::Files;
 use crate::files::head::HeadFile;
@@ -89,11 +90,11 @@ fn each(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Vec<Repaire
 fn one(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Repaired, StoreError> {
     let backend: Arc<dyn Backend> = Arc::new(System);
     let lock = Lock::take(&*backend, directory)?;
-    let mut files = Files::load(directory, act)?;
+    let mut files = Files::load_with_cookie(directory, act)?;
     let mut plan = Plan::new(&files);
     if plan.as_ref().is_some_and(|plan| plan.new_head) && files.head().is_some() {
         // Another journal's head says nothing about the archive of this one.
-        files = Files::load_without_head(directory, act)?;
+        files = Files { cookie: files.cookie, ..Files::load_without_head(directory, act)? };
         plan = Plan::new(&files);
     }
     if let Some(linked) = files.linked() {
@@ -133,6 +134,7 @@ fn one(directory: &Path, skip: Option<SeqNum>, act: bool) -> Result<Repaired, St
             work.stretches()?;
             result.kept = work.kept;
             still_damaged(directory, &plan.owner.session)?;
+            cookies::settled(directory);
         }
     }
     if let Some(seq) = skip {
@@ -182,7 +184,7 @@ fn lines(files: &Files, plan: &Plan) -> Vec<String> {
 }
 
 fn still_damaged(directory: &Path, session: &SessionId) -> Result<(), StoreError> {
-    let files = Files::load(directory, false)?;
+    let files = Files::load_with_cookie(directory, false)?;
     let scan = files.scan(&mut |_, _| {});
     let mut left = files.damage(&scan, Some(session));
     left.extend(files.lost_history(&scan));

@@ -190,7 +190,8 @@ fn numbers(
 ) -> (Generation, SeqNum, SeqNum) {
     let ledger = &scan.ledger;
     let closed = own_head.and_then(|head| head.made).map(|made| made.floor);
-    let floors = [floor, closed];
+    let cookie = if own_head.is_some() { files.own_cookie() } else { files.cookie.as_ref() };
+    let floors = [floor, closed, cookie.map(|cookie| cookie.floor)];
     let floors = floors.iter().flatten();
     let generation = floors
         .clone()
@@ -202,6 +203,8 @@ fn numbers(
     let used = floors.map(|floor| floor.next_out).fold(ledger.next_out, SeqNum::max);
     let mark = match own_head {
         Some(head) => used.max(head.mark),
+        // Nothing is left but the cookie, which says what was used.
+        None if files.segments.is_empty() && cookie.is_some() => used,
         // The lost mark was at most RESERVE_MOST ahead of NextNumOut at that time, and finished
         // pages are written to disk between two marks.
         None => {
