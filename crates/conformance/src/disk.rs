@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
     Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, OpensLater, Position,
-    Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, SessionKey, Store, StoreError,
+    Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, Seeks, SessionKey, Store, StoreError,
     WaitingMessages,
 };
 use fixbolt_session::{Mono, SessionId, Utc, WorkerWaker};
@@ -523,6 +523,10 @@ impl Abilities for Disk {
 
     fn forgets(&mut self) -> Option<&mut dyn Forgets> {
         Some(self)
+    }
+
+    fn seeks(&mut self) -> Option<&mut dyn Seeks> {
+        None
     }
 }
 

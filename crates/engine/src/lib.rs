@@ -322,7 +322,7 @@ pub mod store {
     pub use fixbolt_session::WorkerWaker;
     pub use fixbolt_session::store::{
         Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, Intercept, Intercepted,
-        OpensLater, Position, Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, Store,
+        OpensLater, Position, Prepares, Record, RecordFlags, RecordKind, Recovered, Reports, Seeks, Store,
         StoreError, StoreKind, WaitingMessages,
     };
 }

@@ -3,8 +3,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fixbolt_codec::{BodySink, Key, MsgType, NewBody};
+use fixbolt_codec::{BodySink, Key, MsgType, NewBody, SeqNum};
 use fixbolt_conformance::testing::{Mood, Side, kinds, messages, settings};
+use fixbolt_journal::MemoryStore;
+use fixbolt_session::store::{Generation, Intercept, Intercepted, SessionKey};
 use fixbolt_session::{Misbehavior, ReplayInterleave, Role, SessionEnd, SessionSettings};
 
 /// A session that has sent `orders` orders since its Logon: MsgSeqNum 2 and on.
@@ -147,6 +149,46 @@ fn a_replay_is_as_fast_as_it_may_be_and_other_messages_do_not_wait_for_it() {
     }
     side.pass(Duration::from_millis(20));
     assert_eq!(kinds(&side.take(0)).len(), 1 + 300);
+}
+
+/// A store that finds no message before it was asked for one so often.
+struct Slow(u32);
+
+impl Intercept<MemoryStore> for Slow {
+    fn seek(&mut self, _: &mut MemoryStore, _: SessionKey, _: Generation, _: SeqNum) -> bool {
+        self.0 = self.0.saturating_sub(1);
+        self.0 == 0
+    }
+}
+
+// R-RESEND-15
+#[test]
+fn while_a_store_looks_for_a_message_everything_else_goes_on() {
+    let store = Intercepted::new(MemoryStore::new(), Slow(20));
+    let mut side = Side::on_store(Box::new(store), vec![settings("PEER", Role::Acceptor)]);
+    side.log_on(0, 1, "");
+    for order in 0..3 {
+        side.send(0, &format!("o{order}"), 1).unwrap();
+    }
+    side.take(0);
+    let began = side.now.mono;
+    side.tell(0, "35=2|34=2|7=2|16=3|");
+    assert_eq!(brief(&side.step(0)), "");
+    assert!(side.is_replaying(0));
+    side.tell(0, "35=0|34=3|");
+    side.send(0, "new", 1).unwrap();
+    let mut sent = Vec::new();
+    while side.is_replaying(0) {
+        let due = side.next(0).deadline.unwrap();
+        assert!(due - began < Duration::from_secs(1), "it is forgotten");
+        side.pass((due - side.now.mono).max(Duration::from_millis(1)));
+        sent.extend(side.step(0));
+    }
+    sent.extend(side.take(0));
+    assert_eq!(brief(&sent), "D2 D3 D5!");
+    let took = side.now.mono - began;
+    assert!((Duration::from_millis(18)..Duration::from_millis(25)).contains(&took), "{took:?}");
+    assert_eq!(side.numbers(0).unwrap().0, SeqNum(4));
 }
 
 /// Returns how often a counterparty is asked for what is missing before `first`, of which it sends

@@ -3,7 +3,9 @@
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::Generation;
 
-use crate::layout::records::SEGMENT_HEADER;
+use crate::layout::records::{Header, Kind, RECORD_HEADER, SEGMENT_HEADER};
+use crate::layout::scan::next_record;
+use crate::values::ledger::is_original;
 
 /// Positions of original outbound messages: of the first one that begins in each stride.
 #[derive(Default)]
@@ -23,6 +25,32 @@ impl Index {
     /// allocates.
     pub(crate) fn of_length(length: usize) -> Self {
         Self(Vec::with_capacity(length / STRIDE + 1))
+    }
+
+    /// Returns the index of a segment to which nothing is added any more. It looks at the headers
+    /// of its records only.
+    pub(crate) fn of(bytes: &[u8], salt: u32) -> Self {
+        let (mut index, mut at) = (Self::default(), SEGMENT_HEADER);
+        while at + RECORD_HEADER <= bytes.len() {
+            let Some(header) = Header::peek(bytes, at) else {
+                match next_record(bytes, at, salt) {
+                    Some(next) => at = next,
+                    None => break,
+                }
+                continue;
+            };
+            if header.kind == Kind::Seal {
+                break;
+            }
+            if let Kind::Of(kind) = header.kind
+                && is_original(kind, header.flags)
+            {
+                index.note(header.generation, header.seq, at);
+            }
+            at += header.size();
+        }
+        index.0.shrink_to_fit();
+        index
     }
 
     /// Reserves the space of [`Index::of_length`].

@@ -22,11 +22,32 @@ pub(crate) struct Segment {
     /// Up to where the system keeps zeros in memory, so that pages are quickly made ready.
     filled: usize,
     index: Index,
+    /// Whether the index has all of its messages. If not, a message is searched from its beginning.
+    is_indexed: bool,
 }
 
 impl Segment {
-    pub(crate) fn new(number: u32, mapping: Mapping, start: (Generation, SeqNum), index: Index) -> Self {
-        Self { number, mapping, start, ready: 0, filled: 0, index }
+    /// Begins with an index of its messages, or without one, if nothing is added to it.
+    pub(crate) fn new(
+        number: u32,
+        mapping: Mapping,
+        start: (Generation, SeqNum),
+        index: Option<Index>,
+    ) -> Self {
+        let is_indexed = index.is_some();
+        Self { number, mapping, start, ready: 0, filled: 0, index: index.unwrap_or_default(), is_indexed }
+    }
+
+    /// Returns whether a message is found without a search from the segment's beginning.
+    pub(crate) const fn is_indexed(&self) -> bool {
+        self.is_indexed
+    }
+
+    /// Takes the index of a segment that was opened without one.
+    pub(crate) fn take_index(&mut self, index: Index) {
+        if !self.is_indexed {
+            (self.index, self.is_indexed) = (index, true);
+        }
     }
 
     /// Takes a step towards pages that are ready to be written from `from` on, where no record is:

@@ -143,6 +143,6 @@ impl SegmentMaker {
         let mut mapping = self.backend.map(&file, bytes as usize).map_err(|e| failed("mapping", path, &e))?;
         mapping.expect_records(|| file.try_clone());
         let index = Index::of_length(mapping.len());
-        Ok((Segment::new(number, mapping, (Generation(0), SeqNum::ONE), index), file))
+        Ok((Segment::new(number, mapping, (Generation(0), SeqNum::ONE), Some(index)), file))
     }
 }

@@ -54,10 +54,11 @@ impl Indexes {
             // A file that is too short to be mapped is damage, and a damaged journal is only read,
             // so that its empty stand-in is never accessed.
             let Some(mapping) = file.mapping else { break };
-            if file.number >= self.read_from {
+            let is_read = file.number >= self.read_from;
+            if is_read {
                 index.reserve_for(mapping.len());
             }
-            segments.push(Segment::new(file.number, mapping, start, index));
+            segments.push(Segment::new(file.number, mapping, start, is_read.then_some(index)));
         }
         segments
     }

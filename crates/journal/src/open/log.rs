@@ -70,6 +70,8 @@ pub(crate) struct Log {
     pub(crate) turn: Turn,
     /// The position after the message that was read last.
     pub(crate) cursor: Option<Cursor>,
+    /// A segment that was asked for an index of, and how often.
+    pub(crate) sought: (u32, u32),
     /// How far back from NextNumOut messages are read.
     pub(crate) horizon: u64,
     /// Held as long as the log is open.
@@ -201,6 +203,7 @@ impl Log {
             floor,
             turn: Turn::default(),
             cursor: None,
+            sought: (0, 0),
             horizon: u64::MAX,
             _lock: lock,
         }

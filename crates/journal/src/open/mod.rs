@@ -16,6 +16,7 @@ pub(crate) mod look_ahead;
 pub(crate) mod opening;
 pub(crate) mod position;
 pub(crate) mod read_back;
+pub(crate) mod seek;
 pub(crate) mod segments;
 pub(crate) mod shared;
 pub(crate) mod wanted;

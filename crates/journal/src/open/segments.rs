@@ -1,8 +1,9 @@
 //! Segments on their way between the session's thread and the store's threads.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use crate::files::index::Index;
 use crate::files::segment::Segment;
 use crate::files::segment_maker::SegmentMaker;
 use crate::system::mapping::MappingAhead;
@@ -30,6 +31,12 @@ pub(crate) struct Segments {
     /// `fixbolt-store` makes them for it: so it does until it has made the first ones.
     pub(crate) is_behind: AtomicBool,
     pub(crate) helps: AtomicBool,
+    /// The number of a segment that the session's thread needs an index of; 0 for none.
+    pub(crate) sought: AtomicU32,
+    /// Indexes of segments that were opened without one, until the session's thread takes them, and
+    /// whether there are any.
+    pub(crate) indexes: Mutex<Vec<(u32, Index)>>,
+    pub(crate) has_indexes: AtomicBool,
     /// Bytes that the last generation has used, if it was within one segment; 0 once the next
     /// segment was made.
     pub(crate) small_generation: AtomicU64,
@@ -53,6 +60,9 @@ impl Segments {
             ready: AtomicU64::new(0),
             is_behind: AtomicBool::new(false),
             helps: AtomicBool::new(true),
+            sought: AtomicU32::new(0),
+            indexes: Mutex::default(),
+            has_indexes: AtomicBool::new(false),
             small_generation: AtomicU64::new(0),
         }
     }
@@ -70,6 +80,12 @@ impl Segments {
             std::cmp::Ordering::Equal => (ready & 0xffff_ffff) as usize,
             std::cmp::Ordering::Greater => usize::MAX,
         }
+    }
+
+    /// Hands the index of a segment to the session's thread.
+    pub(crate) fn hand_over(&self, number: u32, index: Index) {
+        lock(&self.indexes).push((number, index));
+        self.has_indexes.store(true, Ordering::Release);
     }
 
     /// Has all segments brought to disk, as what a process wrote that died may not be there.

@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
     Abilities, Acknowledges, Committed, Forgets, Generation, OpensLater, Position, Prepares, Record,
-    Recovered, Reports, SessionKey, Store, StoreError,
+    Recovered, Reports, Seeks, SessionKey, Store, StoreError,
 };
 use fixbolt_session::{SessionId, WorkerWaker};
 
@@ -140,6 +140,13 @@ impl DirectoryStore {
     #[must_use]
     pub fn new(base: impl Into<PathBuf>) -> Self {
         Self::over(base.into(), Arc::new(System))
+    }
+
+    /// Returns how many segments of a session have no index.
+    #[cfg(test)]
+    pub(crate) fn unindexed(&self, session: SessionKey) -> usize {
+        let log = self.sessions.at(session.index()).and_then(|open| open.kept.log());
+        log.map_or(0, |log| log.segments.iter().filter(|segment| !segment.is_indexed()).count())
     }
 
     /// Returns the size of a session's first segment, in bytes.
@@ -610,6 +617,19 @@ impl Abilities for DirectoryStore {
 
     fn forgets(&mut self) -> Option<&mut dyn Forgets> {
         Some(self)
+    }
+
+    fn seeks(&mut self) -> Option<&mut dyn Seeks> {
+        Some(self)
+    }
+}
+
+impl Seeks for DirectoryStore {
+    fn seek(&mut self, session: SessionKey, generation: Generation, first: SeqNum) -> bool {
+        match self.sessions.kept(session) {
+            Journal::Made(log) => log.seek(generation, first),
+            Journal::Pending(_) => true,
+        }
     }
 }
 

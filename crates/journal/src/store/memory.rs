@@ -13,7 +13,7 @@ use std::sync::Arc;
 use fixbolt_codec::SeqNum;
 use fixbolt_session::store::{
     Abilities, Acknowledges, Committed, ConnectionNumber, Forgets, Generation, OpensLater, Prepares, Record,
-    RecordFlags, RecordKind, Recovered, Reports, SessionKey, Store, StoreError, StoreKind,
+    RecordFlags, RecordKind, Recovered, Reports, Seeks, SessionKey, Store, StoreError, StoreKind,
 };
 use fixbolt_session::{Mono, SessionId, Utc, WorkerWaker};
 use memmap2::MmapMut;
@@ -187,6 +187,10 @@ impl Abilities for MemoryStore {
 
     fn forgets(&mut self) -> Option<&mut dyn Forgets> {
         Some(self)
+    }
+
+    fn seeks(&mut self) -> Option<&mut dyn Seeks> {
+        None
     }
 }
 

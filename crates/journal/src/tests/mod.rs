@@ -17,6 +17,7 @@ mod model;
 mod next_in;
 mod operate;
 mod pending;
+mod seeking;
 mod sparse;
 
 use std::ops::ControlFlow;

@@ -14,6 +14,9 @@ use fixbolt_session::{Clock, ClockWatch, Now, Utc};
 
 use crate::files::archive::{self, Expiry};
 use crate::files::found::Files;
+use crate::files::index::Index;
+use crate::files::names::file_name;
+use crate::files::segment_file::SegmentFile;
 use crate::open::shared::Shared;
 use crate::system::backend::Backend;
 use crate::threads::work::{Next, Pace, Work};
@@ -51,13 +54,15 @@ impl Work for History {
         &self.shared
     }
 
-    /// Rung for when the session has given up segments, and when one is completely on disk.
+    /// Rung for when the session has given up segments, when one is completely on disk, and when a
+    /// message is wanted in one that has no index.
     fn round(&mut self, now: Instant) -> Result<Next, StoreError> {
         if !self.shared.head.created.load(Ordering::Acquire) {
             // Whoever takes the last step of the creation rings. Until then the first segment has
             // another name, and would not be counted.
             return Ok(Next::WhenRung);
         }
+        self.index_what_is_sought();
         let due = if self.verification.is_some() { self.paused_until } else { self.next_look };
         if now < due.max(self.paused_until) {
             return Ok(Next::At(due.max(self.paused_until)));
@@ -120,6 +125,24 @@ impl History {
             began,
             archived_to: 0,
         }
+    }
+
+    /// Makes an index of the segment in which the session's thread wants a message.
+    fn index_what_is_sought(&self) {
+        let shared = &self.shared;
+        let number = shared.segments.sought.swap(0, Ordering::AcqRel);
+        if number == 0 {
+            return;
+        }
+        let _reading = lock(&shared.segments.archiving);
+        if shared.position.closed.load(Ordering::Relaxed) {
+            return;
+        }
+        let salt = lock(&shared.head.file).head.salt;
+        // Without it, the session's thread searches the segment from its beginning.
+        let file = SegmentFile::open(&shared.directory, file_name(number), number, false);
+        let index = file.ok().flatten().map_or_else(Index::default, |file| Index::of(file.bytes(), salt));
+        shared.segments.hand_over(number, index);
     }
 
     /// Archives what is closed and deletes what is to be kept no longer.
@@ -201,6 +224,12 @@ impl Verification {
             none => none.insert(Files::load(&shared.directory, false)?),
         };
         let (next, damage) = files.verify_part(self.next);
+        let needed_from = shared.position.needed_from.load(Ordering::Acquire);
+        for segment in files.segments.iter().take(next.unwrap_or(0)).skip(self.next) {
+            if segment.number >= needed_from {
+                shared.segments.hand_over(segment.number, Index::of(segment.bytes(), files.salt()));
+            }
+        }
         // A turn that this part begins with may have begun in the segment before.
         let read = files.segments.iter().take(next.unwrap_or(0)).skip(self.next.saturating_sub(1));
         for mapping in read.filter_map(|segment| segment.mapping.as_ref()) {

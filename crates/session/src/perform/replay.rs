@@ -7,6 +7,7 @@
 //! sent from the store afterwards.
 
 use core::ops::RangeInclusive;
+use core::time::Duration;
 
 use fixbolt_codec::plumbing::BodyPlumbing as _;
 use fixbolt_codec::{BodySink, BodyWriter, Key, Message, MsgType, SeqNum, Tag};
@@ -32,6 +33,9 @@ use crate::wire::raw_header::RawHeader;
 
 /// The most messages per call.
 const AT_ONCE: usize = 16;
+
+/// How long to wait for a store that is looking for a message.
+const SEEK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The most bytes by which a message grows when it is sent again: PossDupFlag and OrigSendingTime,
 /// and BodyLength's digits.
@@ -73,10 +77,18 @@ impl Call<'_> {
 
     /// Sends some more of an open replay. Does nothing if there is none, or no room.
     pub(crate) fn pump(&mut self) {
-        let session = self.session_mut();
-        if session.state.replay().is_none() {
-            return;
+        let session = self.session();
+        let Some(replay) = session.state.replay() else { return };
+        if replay.next <= replay.end && self.now.mono >= session.resumes_at(replay) {
+            let (key, generation) = (session.fixed.key, session.state.stored.generation);
+            // R-RESEND-15
+            if !self.core.store.seek(key, generation, replay.next) {
+                let until = self.now.mono + SEEK_AGAIN;
+                self.session_mut().limits.delay_replay(until);
+                return;
+            }
         }
+        let session = self.session_mut();
         let mut buffer = core::mem::take(&mut session.tools.replay_buffer);
         for _ in 0..AT_ONCE {
             let session = self.session();

@@ -283,6 +283,12 @@ impl Guarded<Limits> {
         self.change().growth.is_over(now, limit)
     }
 
+    /// Has a replay wait until a point in time.
+    pub(crate) fn delay_replay(&mut self, until: Mono) {
+        let due = &mut self.change().replay_due;
+        *due = (*due).max(until);
+    }
+
     /// Counts a message that is sent again, of which `rate` may be in a second. A timer that is a
     /// little late does not make the replay slower.
     pub(crate) fn pace_replay(&mut self, rate: NonZeroU32, now: Mono) {

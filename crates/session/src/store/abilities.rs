@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::store::record::{Position, Recovered, StoreError};
+use fixbolt_codec::SeqNum;
+
+use crate::store::record::{Generation, Position, Recovered, StoreError};
 use crate::store::waker::WorkerWaker;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
@@ -17,7 +19,9 @@ use crate::values::key::SessionKey;
 /// ```
 /// use std::sync::Arc;
 /// use fixbolt_session::WorkerWaker;
-/// use fixbolt_session::store::{Abilities, Acknowledges, Forgets, OpensLater, Prepares, Reports};
+/// use fixbolt_session::store::{
+///     Abilities, Acknowledges, Forgets, OpensLater, Prepares, Reports, Seeks,
+/// };
 ///
 /// struct Replica;
 ///
@@ -44,6 +48,9 @@ use crate::values::key::SessionKey;
 ///     fn forgets(&mut self) -> Option<&mut dyn Forgets> {
 ///         None
 ///     }
+///     fn seeks(&mut self) -> Option<&mut dyn Seeks> {
+///         None
+///     }
 /// }
 ///
 /// assert!(!Replica.prepares().unwrap().prepare());
@@ -68,6 +75,9 @@ pub trait Abilities {
 
     /// It lets go of messages that will not be read.
     fn forgets(&mut self) -> Option<&mut dyn Forgets>;
+
+    /// It may take long to find a message.
+    fn seeks(&mut self) -> Option<&mut dyn Seeks>;
 }
 
 /// A store that creates and closes what it has of a session while other sessions go on. Without
@@ -141,4 +151,16 @@ pub trait Forgets {
     /// Called after `open`, and again when it changes: while messages are sent again it is
     /// `u64::MAX`. Never called inside a transaction.
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64);
+}
+
+/// A store that may take long to find a message, and finds it while other sessions go on. Without
+/// this, a message is found when it is read.
+pub trait Seeks {
+    /// Makes ready to read messages of `generation` from `first` on, which
+    /// [`Store::read`](crate::store::Store::read) does one after the other then. Returns whether it
+    /// is; if not, the store is asked again a millisecond later.
+    ///
+    /// Called before messages are read for a resend, and again for each few of them. A store must
+    /// be ready after some time, also if it has no such message.
+    fn seek(&mut self, session: SessionKey, generation: Generation, first: SeqNum) -> bool;
 }

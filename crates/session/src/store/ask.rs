@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use fixbolt_codec::SeqNum;
+
 use crate::store::abilities::{Abilities, OpensLater};
 use crate::store::contract::Store;
-use crate::store::record::{Position, Recovered, StoreError};
+use crate::store::record::{Generation, Position, Recovered, StoreError};
 use crate::store::waker::WorkerWaker;
 use crate::values::id::SessionId;
 use crate::values::key::SessionKey;
@@ -74,6 +76,14 @@ impl dyn Store + '_ {
     pub fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
         if let Some(forgets) = self.abilities().and_then(Abilities::forgets) {
             forgets.set_resend_horizon(session, messages);
+        }
+    }
+
+    /// Makes ready to read messages from `first` on. Returns whether the store is.
+    pub fn seek(&mut self, session: SessionKey, generation: Generation, first: SeqNum) -> bool {
+        match self.abilities().and_then(Abilities::seeks) {
+            Some(able) => able.seek(session, generation, first),
+            None => true,
         }
     }
 

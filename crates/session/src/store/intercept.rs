@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fixbolt_codec::SeqNum;
 
-use crate::store::abilities::{Abilities, Acknowledges, Forgets, OpensLater, Prepares, Reports};
+use crate::store::abilities::{Abilities, Acknowledges, Forgets, OpensLater, Prepares, Reports, Seeks};
 use crate::store::contract::Store;
 use crate::store::record::{Committed, Generation, Position, Record, Recovered, StoreError, StoreKind};
 use crate::store::waker::WorkerWaker;
@@ -145,6 +145,11 @@ pub trait Intercept<S: Store>: Send {
         asked(store).set_resend_horizon(session, messages);
     }
 
+    /// Messages are about to be read. Returns whether the store is ready for that.
+    fn seek(&mut self, store: &mut S, session: SessionKey, generation: Generation, first: SeqNum) -> bool {
+        asked(store).seek(session, generation, first)
+    }
+
     /// The session core asks for a failure that the store noticed on its own.
     fn take_failure(&mut self, store: &mut S) -> Option<(SessionKey, StoreError)> {
         asked(store).take_failure()
@@ -275,6 +280,10 @@ impl<S: Store, I: Intercept<S>> Abilities for Intercepted<S, I> {
     fn forgets(&mut self) -> Option<&mut dyn Forgets> {
         Some(self)
     }
+
+    fn seeks(&mut self) -> Option<&mut dyn Seeks> {
+        Some(self)
+    }
 }
 
 impl<S: Store, I: Intercept<S>> OpensLater for Intercepted<S, I> {
@@ -320,5 +329,11 @@ impl<S: Store, I: Intercept<S>> Prepares for Intercepted<S, I> {
 impl<S: Store, I: Intercept<S>> Forgets for Intercepted<S, I> {
     fn set_resend_horizon(&mut self, session: SessionKey, messages: u64) {
         self.intercept.set_resend_horizon(&mut self.store, session, messages);
+    }
+}
+
+impl<S: Store, I: Intercept<S>> Seeks for Intercepted<S, I> {
+    fn seek(&mut self, session: SessionKey, generation: Generation, first: SeqNum) -> bool {
+        self.intercept.seek(&mut self.store, session, generation, first)
     }
 }

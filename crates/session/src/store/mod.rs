@@ -20,7 +20,7 @@ pub(crate) mod retry;
 pub(crate) mod stored_message;
 pub(crate) mod waker;
 
-pub use crate::store::abilities::{Abilities, Acknowledges, Forgets, OpensLater, Prepares, Reports};
+pub use crate::store::abilities::{Abilities, Acknowledges, Forgets, OpensLater, Prepares, Reports, Seeks};
 pub use crate::store::contract::Store;
 pub use crate::store::intercept::{Intercept, Intercepted};
 pub use crate::store::record::{
