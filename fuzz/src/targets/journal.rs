@@ -306,7 +306,9 @@ impl Folder {
         let base = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         // A number of a process comes again, and the journals that were there are remembered.
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        let since = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos());
         let path = base.join(format!("fixbolt-fuzz-{}-{number}-{since}", std::process::id()));
         fs::create_dir_all(&path).expect("a directory");
         Self(path)

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use fixbolt_session::store::{
-    Committed, Intercept, Intercepted, Position, Record, RecordKind, SessionKey, Store, StoreError,
+    Intercept, Intercepted, Position, Record, RecordKind, SessionKey, Store, StoreError,
 };
 
 /// What the store has received, shared with the observer of the wire.
@@ -15,6 +15,8 @@ struct Log {
     /// Outbound messages of the open turn.
     open: Vec<Vec<u8>>,
     committed: Vec<(Position, Vec<u8>)>,
+    /// The position of the last commit.
+    last: Position,
     /// The furthest position that the session knows to be safe.
     told: Position,
 }
@@ -67,16 +69,13 @@ impl<S: Store> Intercept<S> for Watched {
         Ok(())
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
-        let committed = store.commit()?;
-        let Committed { position, is_durable } = committed;
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?.position;
         let mut log = self.0.lock();
         let open = std::mem::take(&mut log.open);
         log.committed.extend(open.into_iter().map(|bytes| (position, bytes)));
-        if is_durable {
-            log.told = log.told.max(position);
-        }
-        Ok(committed)
+        log.last = position;
+        Ok(position)
     }
 
     fn rollback(&mut self, store: &mut S) {
@@ -87,7 +86,7 @@ impl<S: Store> Intercept<S> for Watched {
     fn durable(&mut self, store: &mut S, session: SessionKey) -> Option<Position> {
         let position = (store as &mut dyn Store).durable(session);
         let mut log = self.0.lock();
-        log.told = log.told.max(position.unwrap_or_default());
+        log.told = log.told.max(position.unwrap_or(log.last));
         position
     }
 }

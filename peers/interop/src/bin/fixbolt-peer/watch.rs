@@ -4,7 +4,7 @@
 
 use fixbolt::codec::Tag;
 use fixbolt::session::{Direction, SessionKey, StoredMessage};
-use fixbolt::store::{Committed, Intercept, Intercepted, Record, RecordFlags, RecordKind, Store, StoreError};
+use fixbolt::store::{Intercept, Intercepted, Position, Record, RecordFlags, RecordKind, Store, StoreError};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -225,8 +225,8 @@ impl<S: Store> Intercept<S> for Watched {
         store.append(session, record)
     }
 
-    fn commit(&mut self, store: &mut S) -> Result<Committed, StoreError> {
-        let position = store.commit()?;
+    fn commit(&mut self, store: &mut S) -> Result<Position, StoreError> {
+        let position = store.commit()?.position;
         let mut book = self.ledger.book();
         for record in self.turn.drain(..) {
             book.learn(&record);
