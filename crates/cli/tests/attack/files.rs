@@ -3,7 +3,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use fixbolt_conformance::testing::unused;
 
 /// An empty folder that is removed when dropped.
 #[derive(Debug)]
@@ -14,10 +15,7 @@ impl Folder {
     pub(crate) fn create() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        // A number of a process comes again, and the journals that were there are remembered.
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        let name = format!("attack-{}-{n}-{since}", std::process::id());
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(unused(&format!("attack-{n}")));
         std::fs::create_dir_all(&path).expect("the target directory can be written");
         Self(path)
     }

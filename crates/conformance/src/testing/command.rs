@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::testing::scratch::unused;
 
 /// The exit status and output of a finished command.
 #[derive(Debug)]
@@ -58,9 +59,7 @@ impl Ended {
 /// (`CARGO_TARGET_TMPDIR`). It stays after the test, to be looked at.
 #[must_use]
 pub fn directory(of_tests: &str, name: &str) -> PathBuf {
-    // A number of a process comes again, and the journals that were there are remembered.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-    let path = Path::new(of_tests).join(format!("{name}-{}-{since}", std::process::id()));
+    let path = Path::new(of_tests).join(unused(name));
     std::fs::create_dir_all(&path).expect("the target directory can be written");
     path
 }

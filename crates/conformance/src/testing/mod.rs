@@ -21,7 +21,7 @@ pub use app::{Act, App, order};
 pub use capture::Capture;
 pub use command::{Ended, directory};
 pub use desk::{Desk, Mood, report};
-pub use scratch::Scratch;
+pub use scratch::{Scratch, unused};
 pub use side::{BEGIN, Side};
 pub use text::{kinds, message, messages, settings, settings_of, value};
 pub use thread_status::ThreadStatus;

@@ -6,6 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fixbolt_journal::DirectoryStore;
 use fixbolt_session::store::Store;
 
+/// Returns a name that begins with `name` and that no directory has had: journals that were in one
+/// are remembered as long as the machine runs, and the number of a process comes again.
+#[must_use]
+pub fn unused(name: &str) -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    format!("{name}-{}-{since}", std::process::id())
+}
+
 /// A directory for one test, which is removed when dropped.
 #[derive(Debug)]
 pub struct Scratch(PathBuf);
@@ -14,9 +22,7 @@ impl Scratch {
     /// Returns an empty directory of this name.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        // A number of a process comes again, and the journals that were there are remembered.
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-        Self(std::env::temp_dir().join(format!("fixbolt-{name}-{}-{since}", std::process::id())))
+        Self(std::env::temp_dir().join(unused(&format!("fixbolt-{name}"))))
     }
 
     /// Returns a store whose journals are there.

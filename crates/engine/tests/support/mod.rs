@@ -23,6 +23,7 @@ use fixbolt::store::{
     Intercept, Intercepted, MemoryStore, Position, Record, Recovered, Store, StoreError, WorkerWaker,
 };
 pub use fixbolt_conformance::testing::message;
+use fixbolt_conformance::testing::unused;
 
 /// How long an operator's call may take.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -70,11 +71,7 @@ pub struct Scratch(pub PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
-        // A number of a process comes again, and the journals that were there are remembered.
-        let since = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .map_or(0, |since| since.as_nanos());
-        let path = std::env::temp_dir().join(format!("fixbolt-{name}-{}-{since}", std::process::id()));
+        let path = std::env::temp_dir().join(unused(&format!("fixbolt-{name}")));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }

@@ -4,8 +4,8 @@
 //! disk. The death of the process leaves them there. But a file system may go away without the
 //! machine: its device is detached, it is shut down after an error, a volume is put back. What is
 //! found after the next mount is older then, and nothing in it tells. A cookie is in a file of
-//! another file system, which lives as long as the page cache does: it is gone with the machine,
-//! and only with it.
+//! another file system, which is in memory and lives as long as the page cache does, unless
+//! somebody removes it.
 //!
 //! The file is one for each base directory, by its path, in a directory that only the user may
 //! enter. Each session has an entry in it, by the name of its directory; whoever holds the lock of
@@ -18,7 +18,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use crate::files::lock::cookies_noted_in;
@@ -61,7 +61,7 @@ pub(crate) struct Cookie {
 impl Cookie {
     /// Notes that the head is about to have this serial on disk.
     pub(crate) fn note_serial(&self, serial: u64) {
-        self.word(SERIAL).store(serial.to_le(), Ordering::Release);
+        self.words.part::<1>(self.at + SERIAL)[0].store(serial.to_le(), Ordering::Release);
     }
 
     /// Stores a floor in the first slot, or in the other one.
@@ -80,10 +80,6 @@ impl Cookie {
     /// to one that was made in its place.
     pub(crate) fn found(&self) -> Option<CookieFound> {
         CookieFound::decode(&bytes_of(&self.words, self.at)).filter(|found| found.id == self.id)
-    }
-
-    fn word(&self, n: usize) -> &AtomicU64 {
-        &self.words.part::<COOKIE_WORDS>(self.at)[n]
     }
 }
 
@@ -214,6 +210,11 @@ pub(crate) fn find(cookies: Option<&Path>, directory: &Path) -> Option<CookieFou
     places_of(cookies.or(noted.as_deref()), directory, &base)
         .iter()
         .find_map(|place| find_in(place, &base, &name))
+}
+
+/// Returns what is known of a journal that has used a number, as [`find`] does.
+pub(crate) fn find_used(cookies: Option<&Path>, directory: &Path) -> Option<CookieFound> {
+    find(cookies, directory).filter(|cookie| !cookie.is_unused())
 }
 
 /// Forgets the session in `directory`, in all places where [`find`] looks.

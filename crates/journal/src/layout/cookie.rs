@@ -5,7 +5,7 @@
 
 use fixbolt_session::store::Generation;
 
-use crate::layout::floor::{FLOOR_WORDS, Floor, check};
+use crate::layout::floor::Floor;
 use crate::layout::records::{u32_at, u64_at};
 use crate::values::identity::JournalId;
 
@@ -130,16 +130,10 @@ impl CookieFound {
         if entry.len() < COOKIE || u64_at(entry, 8 * STATE) != COUNTS {
             return None;
         }
-        let salt = u32_at(entry, 40);
-        let slot = |at: usize| {
-            let slot = &entry[8 * at..];
-            let words: [u64; FLOOR_WORDS] = std::array::from_fn(|n| u64_at(slot, 8 * n));
-            (u64_at(slot, 8 * FLOOR_WORDS) == check(&words, salt)).then(|| Floor::read(slot))
-        };
         Some(Self {
             id: JournalId(std::array::from_fn(|n| entry[16 + n])),
             serial: u64_at(entry, 8 * SERIAL),
-            floor: COOKIE_SLOTS.into_iter().filter_map(slot).max_by_key(|floor| floor.turn)?,
+            floor: Floor::newest_of(entry, COOKIE_SLOTS.map(|at| 8 * at), u32_at(entry, 40))?,
         })
     }
 
@@ -155,6 +149,7 @@ mod tests {
     use fixbolt_codec::SeqNum;
 
     use super::*;
+    use crate::layout::floor::FLOOR_WORDS;
     use crate::testing::Drawing;
 
     fn floor(turn: u64) -> Floor {

@@ -84,12 +84,17 @@ impl Floor {
     /// Returns the floor in the slots of a head file, or `None` if both are damaged. A process that
     /// dies while it writes a slot leaves the floor of the commit before in the other one.
     pub(crate) fn newest(head_file: &[u8], salt: u32) -> Option<Self> {
+        Self::newest_of(head_file, FLOOR_SLOTS, salt)
+    }
+
+    /// Returns the floor in the slots that begin there, as [`Floor::newest`] does.
+    pub(crate) fn newest_of(bytes: &[u8], slots: [usize; 2], salt: u32) -> Option<Self> {
         let slot = |at: usize| {
-            let slot = head_file.get(at..at + 8 * (FLOOR_WORDS + 1))?;
+            let slot = bytes.get(at..at + 8 * (FLOOR_WORDS + 1))?;
             let words = std::array::from_fn(|n| u64_at(slot, 8 * n));
             (u64_at(slot, 8 * FLOOR_WORDS) == check(&words, salt)).then(|| Self::read(slot))
         };
-        FLOOR_SLOTS.into_iter().filter_map(slot).max_by_key(|floor| floor.turn)
+        slots.into_iter().filter_map(slot).max_by_key(|floor| floor.turn)
     }
 }
 

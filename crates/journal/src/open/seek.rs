@@ -11,6 +11,7 @@ use fixbolt_session::store::Generation;
 
 use crate::open::bell::Task;
 use crate::open::log::Log;
+use crate::values::mutex::lock;
 
 /// How many sequence numbers after the message that was read last one is looked for from there.
 const NEAR: u64 = 64;
@@ -52,7 +53,7 @@ impl Log {
     fn take_indexes(&mut self) {
         let segments = &self.shared.segments;
         segments.has_indexes.store(false, Ordering::Release);
-        let indexes = std::mem::take(&mut *crate::values::mutex::lock(&segments.indexes));
+        let indexes = std::mem::take(&mut *lock(&segments.indexes));
         for (number, index) in indexes {
             if let Some(segment) = self.segments.iter_mut().find(|segment| segment.number == number) {
                 segment.take_index(index);

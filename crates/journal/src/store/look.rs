@@ -51,8 +51,7 @@ impl DirectoryStore {
         let there = match File::open(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let place = directory.display().to_string();
-                let known = cookies::find(self.cookies_in(), &directory);
-                return match known.filter(|cookie| !cookie.is_unused()) {
+                return match cookies::find_used(self.cookies_in(), &directory) {
                     Some(cookie) => Err(StoreError::Damaged { place, reason: gone(&cookie, &directory) }),
                     None => Ok(()),
                 };

@@ -16,7 +16,7 @@ pub(crate) fn session_directories(path: &Path) -> Result<Vec<PathBuf>, StoreErro
         let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
         entries.into_iter().any(|entry| entry.file_name().to_str().is_some_and(is_part))
             || SegmentFile::last_archived(directory).is_some()
-            || cookies::find(None, directory).is_some_and(|cookie| directory.is_dir() && !cookie.is_unused())
+            || (directory.is_dir() && cookies::find_used(None, directory).is_some())
     };
     if is_one(path) {
         return Ok(vec![path.to_owned()]);

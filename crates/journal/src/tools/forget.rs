@@ -43,7 +43,7 @@ pub fn forget(directory: &Path, act: bool) -> Result<Forgotten, StoreError> {
     if parts || (exists && !segments_in(directory)?.is_empty()) {
         return Err(refused("it is there, and not gone"));
     }
-    let Some(found) = cookies::find(None, directory).filter(|cookie| !cookie.is_unused()) else {
+    let Some(found) = cookies::find_used(None, directory) else {
         return Err(refused("there was none since the machine was started, as far as cookies say"));
     };
     if act {

@@ -115,9 +115,11 @@ impl Doubt {
 /// Returns why a session with these files is halted when it is opened, and the command that ends
 /// that. Files that another directory has as well become its own before they are repaired.
 pub(crate) fn why_halted(files: &Files, scan: &Scan, session: Option<&SessionId>) -> Option<String> {
-    let damage = || Some(files.damage(scan, session)).filter(|damage| !damage.is_empty());
     let linked = files.linked().map(|linked| (linked, "adopt"));
-    let damaged = || damage().map(|damage| (damage.join("; "), "repair"));
+    let damaged = || {
+        let damage = files.damage(scan, session);
+        (!damage.is_empty()).then(|| (damage.join("; "), "repair"))
+    };
     let copied = || files.is_copy().map(|copy| (copy, "adopt"));
     let (found, way_out) = linked.or_else(damaged).or_else(copied)?;
     Some(format!("{found}; see `fixbolt journal {way_out} {}`", files.directory.display()))
